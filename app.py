@@ -1,0 +1,27 @@
+"""The front door: navigation, and the server that hands it out. No logic.
+
+`streamlit run app.py` imports this file once for the server, then runs it for every visitor.
+"""
+
+from pathlib import Path
+
+import streamlit as st
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+PAGES = Path(__file__).parent / "pages"
+
+
+def main() -> None:
+    """Show the page that the address names."""
+    st.set_page_config(page_title="Delphi Dashboard", page_icon="📈", layout="wide")
+    isoflop = st.Page(PAGES / "isoflop.py", title="IsoFLOP", url_path="isoflop", default=True)
+    st.navigation([isoflop], position="top").run()
+
+
+if get_script_run_ctx(suppress_warning=True) is None:
+    # Streamlit sends its front end uncompressed: the chart library alone is 4.7 MB.
+    app = st.App(__file__, middleware=[Middleware(GZipMiddleware, minimum_size=1000)])
+else:
+    main()

@@ -1,0 +1,7 @@
+"""`python -m delphi_core`."""
+
+import sys
+
+from delphi_core.cli import main
+
+sys.exit(main())

@@ -1,0 +1,128 @@
+"""Fits and figures' numbers out: CSV and JSON, every number at full precision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from delphi_core.errors import FitError
+from delphi_core.fits.power_law import fit_params_law, fit_token_law
+from delphi_core.records import RECORD_COLUMNS
+
+if TYPE_CHECKING:
+    from delphi_core.fits.isoflop import IsoflopResult
+
+
+def points_csv(isoflop: IsoflopResult) -> str:
+    """Every row of a fit as CSV: the six columns, the run, and whether and why it was left out.
+
+    Read back and fitted with the same settings it gives the same coefficients, bit by bit.
+    """
+    columns = [*RECORD_COLUMNS, *(c for c in isoflop.points if c not in RECORD_COLUMNS)]
+    return isoflop.points.to_csv(columns=columns, index=False)
+
+
+def optima_table(isoflop: IsoflopResult) -> pd.DataFrame:
+    """One row a budget, in order of compute.
+
+    Returns
+    -------
+    DataFrame
+        flops (C, FLOP), runs, optimal_tokens (D*), optimal_params (N*), loss_at_optimal (L*), the
+        coefficients of L = d x^3 + a x^2 + b x + c in x = log10 of tokens or size, flags (names,
+        separated by spaces) and notes (a sentence for each flag).
+    """
+    rows = []
+    for budget in isoflop.budgets:
+        d, a, b, c = budget.curve.coefficients if budget.curve else (None,) * 4
+        rows.append(
+            {
+                "flops": budget.flops,
+                "runs": budget.runs,
+                "optimal_tokens": budget.optimal_tokens,
+                "optimal_params": budget.optimal_params,
+                "loss_at_optimal": budget.loss_at_optimal,
+                "d": d,
+                "a": a,
+                "b": b,
+                "c": c,
+                "flags": " ".join(budget.flags),
+                "notes": " ".join(budget.sentences),
+            }
+        )
+    numbers = ["optimal_tokens", "optimal_params", "loss_at_optimal", "d", "a", "b", "c"]
+    table = pd.DataFrame(rows, columns=["flops", "runs", *numbers, "flags", "notes"])
+    return table.astype(dict.fromkeys(numbers, "float64"))
+
+
+def optima_csv(isoflop: IsoflopResult, published: pd.DataFrame | None = None) -> str:
+    """`optima_table` as CSV; the published optima instead where those are given."""
+    table = optima_table(isoflop) if published is None else published
+    return table.to_csv(index=False)
+
+
+def left_out_table(isoflop: IsoflopResult) -> pd.DataFrame:
+    """Runs that were not fitted (run, value, flops) and why (left_out_reason)."""
+    rows = isoflop.points[~isoflop.points["used"]]
+    names = rows["run"] if "run" in rows else pd.Series(pd.NA, index=rows.index)
+    return rows[["value", "flops", "left_out_reason"]].assign(run=names)[
+        ["run", "left_out_reason", "value", "flops"]
+    ]
+
+
+def isoflop_document(
+    isoflop: IsoflopResult, *, snapshot: str, ladder: str, metric: str
+) -> tuple[dict[str, Any], list[str]]:
+    """Everything a fit says, ready for JSON, and a sentence for each part that is missing.
+
+    Parameters
+    ----------
+    isoflop
+        The fit.
+    snapshot, ladder, metric
+        Ids of what it was made of.
+    """
+    document: dict[str, Any] = {
+        "snapshot": snapshot,
+        "ladder": ladder,
+        "metric": metric,
+        "method": isoflop.settings.method,
+        "x": isoflop.settings.x,
+        "compute": isoflop.compute,
+        "include_excluded": isoflop.settings.include_excluded,
+        "described": isoflop.describe(),
+        "runs": isoflop.runs,
+        "left_out": [{"run": out.run, "reason": out.reason} for out in isoflop.left_out],
+        "budgets": _budgets(isoflop),
+    }
+    try:
+        tokens, params = fit_token_law(isoflop), fit_params_law(isoflop)
+    except FitError as error:
+        return document, [f"no law was fitted: {error}"]
+    document["token_law"] = {
+        "alpha": tokens.exponent,
+        "A": tokens.coefficient,
+        "log10_A": tokens.log10_coefficient,
+        "rule": tokens.rule,
+    }
+    document["params_law"] = {
+        "exponent": params.exponent,
+        "intercept": params.log10_coefficient,
+        "rule": params.rule,
+    }
+    return document, []
+
+
+def _budgets(isoflop: IsoflopResult) -> list[dict[str, Any]]:
+    """Rows of `optima_table`, with flags and their sentences as lists and missing as None."""
+    table = optima_table(isoflop).drop(columns=["flags", "notes"]).astype(object)
+    rows = table.where(table.notna(), None).to_dict("records")
+    return [
+        {
+            **{str(name): value for name, value in row.items()},
+            "flags": [str(flag) for flag in budget.flags],
+            "notes": list(budget.sentences),
+        }
+        for row, budget in zip(rows, isoflop.budgets, strict=True)
+    ]

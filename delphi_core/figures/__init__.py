@@ -1,0 +1,1 @@
+"""Figures, one a module: tables and fit results in, plotly figures out."""

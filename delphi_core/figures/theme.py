@@ -1,0 +1,75 @@
+"""Palette, template and axes that every figure shares; readable on light and on dark."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import TYPE_CHECKING, Any
+
+import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
+
+from delphi_core.words import amount_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Middling lightness: each keeps a contrast of 3 or more on white and on Streamlit's dark ground.
+BUDGET_SCALE = ("#4f7fe0", "#1d9a94", "#a8842c", "#db5f47", "#b8589f")
+GREY = "#858b96"
+
+TEMPLATE = go.layout.Template(
+    layout={
+        "margin": {"t": 16, "r": 12, "b": 8, "l": 8},
+        "legend": {"orientation": "h", "y": -0.18, "yanchor": "top", "x": 0, "font": {"size": 13}},
+        "hoverlabel": {"align": "left"},
+        "hovermode": "closest",
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "xaxis": {"zeroline": False, "showline": True, "ticks": "outside", "automargin": True},
+        "yaxis": {"zeroline": False, "automargin": True},
+    }
+)
+
+
+def budget_colors(number: int) -> list[str]:
+    """Colours for budgets in order of compute, from blue (least) to purple (most)."""
+    places = [i / (number - 1) if number > 1 else 0.0 for i in range(number)]
+    return list(sample_colorscale(list(BUDGET_SCALE), places))
+
+
+def amount_axis(values: Iterable[float], title: str) -> dict[str, Any]:
+    """A logarithmic axis of tokens or parameters with labels such as 2 B.
+
+    Scale, range and ticks are set together: a tick step of one decade left on a linear axis
+    would ask the browser for billions of ticks.
+
+    Parameters
+    ----------
+    values
+        Positive amounts that must be in sight.
+    title
+        Of the axis.
+    """
+    known = list(values) or [1e9]
+    low, high = math.log10(min(known)), math.log10(max(known))
+    pad = max(0.04 * (high - low), 0.05)
+    steps = (1, 2, 5) if high - low < 2 else (1, 3)
+    ticks = [
+        step * 10.0**decade
+        for decade in range(math.floor(low - pad), math.ceil(high + pad) + 1)
+        for step in steps
+        if low - pad <= math.log10(step) + decade <= high + pad
+    ]
+    return {
+        "title": {"text": title},
+        "type": "log",
+        "range": [low - pad, high + pad],
+        "tickvals": ticks,
+        "ticktext": [amount_words(tick) for tick in ticks],
+    }
+
+
+def escaped(text: object) -> str:
+    """Text for plotly, which reads a subset of HTML in labels and hover boxes."""
+    return html.escape(str(text), quote=False)

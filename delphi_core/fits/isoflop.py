@@ -1,0 +1,256 @@
+"""IsoFLOP fits: loss against tokens or size at each compute budget, and its optimum.
+
+Methods (L the metric's value, x = log10 of tokens or size):
+
+parabola
+    L = a x^2 + b x + c by least squares; the optimum is the vertex, x* = -b / 2a.
+cubic
+    L = d x^3 + a x^2 + b x + c by least squares; the optimum is its local minimum.
+marin
+    Marin's own analysis: runs below 1e18 FLOP dropped, budgets bucketed to 1.1^k, the parabola
+    (its Huber loss with delta 1 never acts on residuals of 0.01, so it equals least squares), and
+    the other quantity of the optimum taken from the run nearest to it. One departure: Marin's
+    code takes the vertex of a concave parabola, a maximum, for an optimum; here such a budget
+    has none, and says so.
+
+For parabola and cubic, the other quantity (N* along tokens, D* along size) comes from the line of
+its log10 on x over the budget's runs, at x*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pandas as pd
+
+from delphi_core.errors import FitError
+from delphi_core.fits.curve import BudgetFit, fit_budget
+from delphi_core.fits.left_out import LeftOut, reasons_left_out
+from delphi_core.records import budget_bucket
+from delphi_core.words import AMOUNTS, COMPUTES, count
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Method = Literal["parabola", "cubic", "marin"]
+X = Literal["tokens", "params", "active_params"]
+Compute = Literal["recorded", "nominal", "bucket"]
+
+MARIN_FLOPS_MIN = 1e18
+_NEEDED = ("tokens", "metric", "value", "flops", "params", "label")
+
+
+@dataclass(frozen=True)
+class IsoflopFit:
+    """Settings of an IsoFLOP fit; calling it with records gives the result.
+
+    Attributes
+    ----------
+    method
+        parabola, cubic or marin (see the module).
+    x
+        What loss is fitted against: tokens, or the size column, whichever name the ladder has
+        for it.
+    compute
+        What C of an optimum is: recorded (mean over the budget's runs), nominal or bucket (centre
+        of 1.1^k). None: bucket with marin, else recorded. Runs are grouped by bucket if C is
+        the bucket or a nominal budget is missing, else by nominal budget.
+    include_excluded
+        Whether runs that the published fit left out are fitted.
+    drop
+        (column, values) pairs; rows that hold one of the values are left out.
+    """
+
+    method: Method = "parabola"
+    x: X = "tokens"
+    compute: Compute | None = None
+    include_excluded: bool = False
+    drop: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def __call__(self, records: pd.DataFrame) -> IsoflopResult:
+        """Fit every budget of the records.
+
+        Parameters
+        ----------
+        records
+            As `Snapshot.records` or `read_records` gives them: one metric, one label among the
+            rows fitted. The order of rows does not matter.
+
+        Raises
+        ------
+        FitError
+            A column is missing, several metrics or labels are mixed, a number is not finite or
+            not positive, or nominal budgets are asked for and missing.
+        """
+        points = _in_order(_checked(records))
+        flops_min = MARIN_FLOPS_MIN if self.method == "marin" else 0.0
+        reasons = reasons_left_out(
+            points,
+            include_excluded=self.include_excluded,
+            drop=dict(self.drop),
+            flops_min=flops_min,
+        )
+        used = np.array([reason is None for reason in reasons], dtype=bool)
+        compute = self.compute or ("bucket" if self.method == "marin" else "recorded")
+        _one_of_each(points[used])
+        group = _groups(points, used, compute)
+        budgets = []
+        points["budget_flops"] = np.nan
+        for key in np.unique(group[used]):
+            rows = used & (group == key)
+            flops = float(points.loc[rows, "flops"].mean()) if compute == "recorded" else float(key)
+            points.loc[rows, "budget_flops"] = flops
+            budget = fit_budget(points[rows], flops=flops, x=self.x, method=self.method)
+            budgets.append(budget)
+            if budget.curve is None:
+                for place in rows.nonzero()[0]:
+                    reasons[place] = f"budget too small: {budget.sentences[0]}"
+        points["used"] = [reason is None for reason in reasons]
+        points["left_out_reason"] = pd.Series(reasons, index=points.index, dtype="str")
+        return IsoflopResult(self, compute, tuple(budgets), _left_out(points[~used]), points)
+
+
+@dataclass(frozen=True, eq=False)
+class IsoflopResult:
+    """Fitted budgets, and every row with what became of it.
+
+    Attributes
+    ----------
+    settings
+        What was asked for.
+    compute
+        What C of an optimum is: recorded, nominal or bucket.
+    budgets
+        One a budget, by compute; those without an optimum say why in their flags.
+    left_out
+        Runs that belong to no budget, with the reason.
+    points
+        The records in a canonical order, then budget_flops (C of the row's budget, FLOP), used
+        (whether a curve was fitted to it) and left_out_reason.
+    """
+
+    settings: IsoflopFit
+    compute: Compute
+    budgets: tuple[BudgetFit, ...]
+    left_out: tuple[LeftOut, ...]
+    points: pd.DataFrame
+
+    @property
+    def optima(self) -> tuple[BudgetFit, ...]:
+        """The budgets that have an optimum."""
+        return tuple(budget for budget in self.budgets if budget.optimal_x is not None)
+
+    @property
+    def runs(self) -> int:
+        """How many runs lie in the budgets."""
+        return sum(budget.runs for budget in self.budgets)
+
+    def rule(self, quantity: Literal["tokens", "params"]) -> str:
+        """How D* (tokens) or N* (params) of an optimum was got, in words."""
+        x, method = self.settings.x, self.settings.method
+        along = AMOUNTS[x]
+        if (quantity == "tokens") == (x == "tokens"):
+            return f"from the {'cubic' if method == 'cubic' else 'parabola'} in log10 {along}"
+        if method == "marin":
+            return f"of the run nearest in {along}"
+        across = "size" if x == "tokens" else "tokens"
+        return f"from the line of log10 {across} on log10 {along}, at the optimum"
+
+    def describe(self) -> str:
+        """One sentence: what was fitted on what."""
+        curve = {"parabola": "Parabola", "cubic": "Cubic", "marin": "Marin's method: parabola"}
+        fitted = int(self.points["used"].sum())
+        curves = sum(budget.curve is not None for budget in self.budgets)
+        sentence = (
+            f"{curve[self.settings.method]} in log10 {AMOUNTS[self.settings.x]} by least squares "
+            f"on {count(fitted, 'run')} in {count(curves, 'budget')}; C of a budget is the "
+            f"{COMPUTES[self.compute]}"
+        )
+        kinds = pd.Series([item.reason.split(":")[0] for item in self.left_out], dtype="str")
+        left = [f"{number} {kind}" for kind, number in kinds.value_counts(sort=False).items()]
+        if fitted < self.runs:
+            left.append(f"{self.runs - fitted} in budgets too small to fit")
+        return sentence + (f"; left out: {', '.join(left)}." if left else ".")
+
+
+def fit_isoflops(
+    records: pd.DataFrame,
+    *,
+    method: Method = "parabola",
+    x: X = "tokens",
+    compute: Compute | None = None,
+    include_excluded: bool = False,
+    drop: Mapping[str, Sequence[object]] | None = None,
+) -> IsoflopResult:
+    """Optimum of each budget: `IsoflopFit` with these settings, called with the records.
+
+    Parameters
+    ----------
+    records
+        As `Snapshot.records` or `read_records` gives them.
+    method, x, compute, include_excluded
+        As `IsoflopFit` has them.
+    drop
+        Column to values; rows that hold one of them are left out.
+
+    Raises
+    ------
+    FitError
+        The records cannot be fitted, see `IsoflopFit.__call__`.
+    """
+    pairs = tuple((name, tuple(map(str, values))) for name, values in (drop or {}).items())
+    return IsoflopFit(method, x, compute, include_excluded, pairs)(records)
+
+
+def _checked(records: pd.DataFrame) -> pd.DataFrame:
+    """The records, known to hold what a fit needs."""
+    missing = [column for column in _NEEDED if column not in records]
+    if missing:
+        raise FitError(f"the records have no column {', '.join(missing)}; add it.")
+    metrics = records["metric"].unique()
+    if len(metrics) > 1:
+        names = ", ".join(map(str, metrics))
+        raise FitError(f"the records hold several metrics ({names}); fit one at a time.")
+    for column in ("tokens", "flops", "params", "value"):
+        numbers = records[column].to_numpy(dtype=np.float64, na_value=np.nan)
+        good = np.isfinite(numbers) & ((numbers > 0) | (column == "value"))
+        if not good.all():
+            raise FitError(
+                f"the records hold a {column} of {numbers[~good][0]:g}; remove that row."
+            )
+    return records
+
+
+def _in_order(records: pd.DataFrame) -> pd.DataFrame:
+    """Rows in an order of their own, so that a fit is the same to the last bit for any order."""
+    keys = [c for c in (*_NEEDED, "run") if c in records]
+    return records.sort_values(keys, kind="stable", ignore_index=True)
+
+
+def _one_of_each(used: pd.DataFrame) -> None:
+    labels = used["label"].unique()
+    if len(labels) > 1:
+        names = " and ".join(map(str, labels[:4]))
+        raise FitError(f"the records hold several labels ({names}); drop all but one.")
+
+
+def _groups(points: pd.DataFrame, used: np.ndarray, compute: Compute) -> np.ndarray:
+    """What identifies the budget of each row: its nominal budget or its bucket, FLOP."""
+    nominal = points["budget"] if "budget" in points else pd.Series(np.nan, index=points.index)
+    complete = bool(nominal[used].notna().all())
+    if compute == "nominal" and not complete:
+        raise FitError("the records lack nominal budgets; use compute recorded or bucket.")
+    if compute == "bucket" or not complete:
+        return budget_bucket(points["flops"])
+    return nominal.to_numpy(dtype=np.float64)
+
+
+def _left_out(rows: pd.DataFrame) -> tuple[LeftOut, ...]:
+    rows = rows.sort_values("flops", kind="stable")
+    names = rows["run"] if "run" in rows else pd.Series(np.nan, index=rows.index)
+    return tuple(
+        LeftOut(run=str(name) if pd.notna(name) else f"record {place + 1}", reason=str(reason))
+        for place, name, reason in zip(rows.index, names, rows["left_out_reason"], strict=True)
+    )

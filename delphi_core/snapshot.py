@@ -1,0 +1,260 @@
+"""A snapshot is a folder of tables and a manifest: read, verify, and ask for records.
+
+The manifest (manifest.json) holds the schema version, when the snapshot was made, and rows and
+sha256 of each file; a folder that does not match it is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from delphi_core.checks import check_references, check_sizes, check_table
+from delphi_core.csv_text import read_csv_text
+from delphi_core.errors import DataError, did_you_mean
+from delphi_core.records import join_records
+from delphi_core.tables import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+SCHEMA_VERSION = 1
+MANIFEST = "manifest.json"
+BUNDLED = Path(__file__).parent / "data"
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """One ladder, as ladders.csv describes it.
+
+    Attributes
+    ----------
+    ladder, title, kind, about
+        Id, name, what it is for (isoflop, optima, trajectory), one sentence.
+    params_column
+        Which column of runs sizes its runs: params, or active_params for mixtures of experts.
+    flops_convention
+        What its FLOPs count.
+    default_metric
+        Metric shown first.
+    """
+
+    ladder: str
+    title: str
+    kind: str
+    about: str
+    params_column: str
+    flops_convention: str
+    default_metric: str
+
+    @property
+    def default_x(self) -> str:
+        """What its IsoFLOP curves are drawn against: tokens if dense, else active parameters."""
+        return "tokens" if self.params_column == "params" else self.params_column
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """Checked tables of one folder.
+
+    Attributes
+    ----------
+    id
+        First 12 hexadecimal digits of the sha256 over its files' names and checksums; the same
+        figures have the same id wherever they lie.
+    created_at
+        When it was made, as its manifest says (ISO 8601, UTC).
+    tables
+        Table name to DataFrame; to be read, not changed.
+    """
+
+    id: str
+    created_at: str
+    tables: Mapping[str, pd.DataFrame]
+
+    def ladder(self, ladder: str) -> Ladder:
+        """Description of a ladder.
+
+        Raises
+        ------
+        DataError
+            There is no such ladder; the message names near misses.
+        """
+        known = self.tables["ladders"].set_index("ladder", drop=False)
+        if ladder not in known.index:
+            message = f"no ladder {ladder!r}; {did_you_mean(ladder, known.index)}"
+            raise DataError([message])
+        row = known.loc[ladder]
+        return Ladder(**{name: str(row[name]) for name in Ladder.__dataclass_fields__})
+
+    def title(self, ladder: str) -> str:
+        """Name of a ladder."""
+        return self.ladder(ladder).title
+
+    def metrics(self, ladder: str) -> list[str]:
+        """Metrics that a ladder's runs have final values of, in the order of metrics.csv."""
+        evals = self.tables["evals"]
+        own = set(evals.loc[evals["ladder"] == ladder, "metric"])
+        return [metric for metric in self.tables["metrics"]["metric"] if metric in own]
+
+    def records(self, ladder: str, metric: str) -> pd.DataFrame:
+        """Final values of a metric over a ladder's runs, whatever their role and status.
+
+        Parameters
+        ----------
+        ladder, metric
+            Ids, as in ladders.csv and metrics.csv.
+
+        Returns
+        -------
+        DataFrame
+            Columns of `records.RECORDS`: tokens, metric, value, flops (FLOP), params (the
+            ladder's own size column) and label first.
+
+        Raises
+        ------
+        DataError
+            No such ladder, or it has no value of the metric.
+        """
+        params_column = self.ladder(ladder).params_column
+        available = self.metrics(ladder)
+        if metric not in available:
+            remedy = did_you_mean(metric, available)
+            raise DataError([f"ladder {ladder} has no metric {metric!r}; {remedy}"])
+        own = {
+            name: table[table["ladder"] == ladder]
+            for name, table in self.tables.items()
+            if name in ("runs", "evals")
+        }
+        return join_records(own["runs"], own["evals"], metric, params_column)
+
+
+def load_snapshot(place: str | Path | None = None) -> Snapshot:
+    """The snapshot of a folder, verified.
+
+    Parameters
+    ----------
+    place
+        The folder; by default the one the environment variable DELPHI_SNAPSHOT names, else the
+        one that comes with the package.
+
+    Raises
+    ------
+    DataError
+        The folder is no snapshot, does not match its manifest, or its tables hold mistakes.
+    """
+    folder = Path(place or os.environ.get("DELPHI_SNAPSHOT") or BUNDLED)
+    manifest = _read_manifest(folder)
+    contents = {name: _read_file(folder / name, entry) for name, entry in manifest["files"].items()}
+    frames: dict[str, pd.DataFrame] = {}
+    problems: list[str] = []
+    for name, table in TABLES.items():
+        file = f"{name}.csv"
+        try:
+            text = read_csv_text(contents[file], file)
+        except DataError as error:
+            problems += error.problems
+            continue
+        if len(text) != (rows := manifest["files"][file].get("rows")):
+            problems.append(f"{file} has {len(text)} rows where {MANIFEST} says {rows}.")
+        frames[name], mistakes = check_table(text, table, file)
+        problems += mistakes
+    if not problems:
+        problems = check_references(frames, TABLES)
+        problems += check_sizes(frames["runs"], frames["ladders"])
+    if problems:
+        raise DataError(problems)
+    return Snapshot(
+        id=_snapshot_id(manifest["files"]),
+        created_at=str(manifest["created_at"]),
+        tables={name: frame.reset_index(drop=True) for name, frame in frames.items()},
+    )
+
+
+def write_manifest(folder: Path, created_at: str) -> None:
+    """Write manifest.json for the tables that lie in a folder.
+
+    Parameters
+    ----------
+    folder
+        Holds every table as CSV.
+    created_at
+        ISO 8601, UTC.
+
+    Raises
+    ------
+    DataError
+        A table is missing or unreadable.
+    """
+    files = {}
+    for file in (f"{name}.csv" for name in TABLES):
+        data = _read_file(folder / file, None)
+        files[file] = {"rows": len(read_csv_text(data, file)), "sha256": _sha256(data)}
+    manifest = {"schema_version": SCHEMA_VERSION, "created_at": created_at, "files": files}
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    """Manifest of a folder, known to list every table."""
+    if str(folder).startswith("gs:/"):
+        raise DataError([f"{folder} is in a bucket; this version reads local folders only."])
+    if not folder.is_dir():
+        raise DataError([f"no folder {folder}; name one that holds a snapshot."])
+    try:
+        manifest = json.loads(_read_file(folder / MANIFEST, None))
+        version, files = manifest["schema_version"], manifest["files"]
+        created_at = manifest["created_at"]
+    except (ValueError, KeyError, TypeError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError([f"{MANIFEST} is not a manifest of a snapshot; write it anew."]) from None
+    if version != SCHEMA_VERSION:
+        sentence = f"{MANIFEST} has schema version {version}; this version reads {SCHEMA_VERSION}."
+        raise DataError([sentence])
+    if not (
+        isinstance(created_at, str)
+        and isinstance(files, dict)
+        and all(isinstance(entry, dict) for entry in files.values())
+    ):
+        raise DataError([f"{MANIFEST} is not a manifest of a snapshot; write it anew."])
+    expected = {f"{name}.csv" for name in TABLES}
+    problems = [
+        f"{MANIFEST} does not list {file}; add it." for file in sorted(expected - set(files))
+    ]
+    problems += [
+        f"{MANIFEST} lists {file!r}, which no snapshot has; {did_you_mean(file, sorted(expected))}"
+        for file in sorted(set(files) - expected)
+    ]
+    if problems:
+        raise DataError(problems)
+    return dict(manifest)
+
+
+def _read_file(path: Path, entry: Mapping[str, Any] | None) -> bytes:
+    """Content of a file; with an entry of the manifest, known to match it."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError([f"{path.name} cannot be read: {error.strerror}."]) from None
+    if entry is not None and _sha256(data) != entry.get("sha256"):
+        sentence = (
+            f"{path.name} is not the file {MANIFEST} describes (its sha256 differs); "
+            "the snapshot is torn: copy it again, whole."
+        )
+        raise DataError([sentence])
+    return data
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _snapshot_id(files: Mapping[str, Mapping[str, Any]]) -> str:
+    lines = [f"{name} {files[name]['sha256']}" for name in sorted(files)]
+    return _sha256("\n".join(lines).encode())[:12]

@@ -1,0 +1,1 @@
+"""The only part that imports streamlit: cached loading, view state in the URL, messages."""

@@ -1,0 +1,45 @@
+"""Cached loading: one snapshot and one fit per setting for all visitors."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from delphi_core.errors import DataError
+from delphi_core.snapshot import BUNDLED, Snapshot, load_snapshot
+
+if TYPE_CHECKING:
+    from delphi_core.fits.isoflop import IsoflopFit, IsoflopResult
+
+
+@dataclass(frozen=True)
+class LoadedSnapshot:
+    """The snapshot in use, and why it is not the one that was asked for, if so."""
+
+    snapshot: Snapshot
+    refused: str | None
+
+
+@st.cache_resource(show_spinner="Reading the figures ...")
+def current_snapshot() -> LoadedSnapshot:
+    """The snapshot DELPHI_SNAPSHOT names, or the bundled one if that is refused.
+
+    Read once a process; shared by all visitors, so never to be changed.
+    """
+    try:
+        return LoadedSnapshot(load_snapshot(), None)
+    except DataError as error:
+        if not os.environ.get("DELPHI_SNAPSHOT"):
+            raise
+        return LoadedSnapshot(load_snapshot(BUNDLED), error.problems[0])
+
+
+@st.cache_resource(
+    max_entries=500, show_spinner="Fitting ...", hash_funcs={Snapshot: lambda snapshot: snapshot.id}
+)
+def fitted(snapshot: Snapshot, ladder: str, metric: str, settings: IsoflopFit) -> IsoflopResult:
+    """IsoFLOP fit of a ladder and metric."""
+    return settings(snapshot.records(ladder, metric))

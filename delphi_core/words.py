@@ -1,0 +1,62 @@
+"""Numbers in words: counts, compute, tokens and sizes, as every page and message says them."""
+
+from __future__ import annotations
+
+import math
+
+AMOUNTS = {
+    "tokens": "tokens",
+    "params": "parameters",
+    "active_params": "active parameters",
+}
+"""What the columns that loss is fitted against hold."""
+
+COMPUTES = {
+    "recorded": "mean recorded FLOPs of its runs",
+    "nominal": "nominal budget",
+    "bucket": "centre of its 1.1^k bucket",
+}
+"""What C of a budget is."""
+
+_SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+_UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: 1 run, 2 runs."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def flops_words(flops: float) -> str:
+    """Compute with its power of ten: 3 × 10²⁰ FLOP.
+
+    Parameters
+    ----------
+    flops
+        Positive, FLOP; shown with three significant digits at most.
+    """
+    mantissa, _, exponent = f"{flops:.2e}".partition("e")
+    digits = mantissa.rstrip("0").rstrip(".")
+    return f"{digits} × 10{str(int(exponent)).translate(_SUPERSCRIPTS)} FLOP"
+
+
+def amount_words(amount: float) -> str:
+    """Tokens or parameters with three significant digits at most: 2.2 B, 540 M, 18 T.
+
+    Parameters
+    ----------
+    amount
+        Not negative.
+    """
+    # Rounded first, so that 999.9 M reads 1 B.
+    rounded = float(f"{amount:.3g}")
+    for unit, letter in _UNITS:
+        if rounded >= unit:
+            return f"{_three_digits(rounded / unit)} {letter}"
+    return _three_digits(rounded)
+
+
+def _three_digits(number: float) -> str:
+    decimals = max(0, 2 - math.floor(math.log10(number))) if number > 0 else 0
+    text = f"{number:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
