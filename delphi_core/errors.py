@@ -54,10 +54,9 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
         ``did you mean 'x'?`` or ``known: x, y, ...``, without a leading blank.
     """
     names = list(known)
-    # Ids are long paths with a common start: the last part alone finds more near misses.
-    near = get_close_matches(given, names, n=3, cutoff=0.6) or [
-        name for name in names if given and (given in name or name in given)
-    ]
+    # Ids are long paths with a common start, all near to each other: parts of them say more.
+    near = [name for name in names if given and given.lower() in name.lower()]
+    near = near or get_close_matches(given, names, n=2, cutoff=0.6)
     if near:
         return "did you mean " + " or ".join(repr(name) for name in near[:3]) + "?"
     listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.polynomial import Polynomial
 
+from delphi_core.words import count
+
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-MIN_POINTS = {"parabola": 3, "marin": 3, "cubic": 4}
-"""Different sizes that each method's curve needs."""
-MANY_RUNS = 6
+FEWEST_UNFLAGGED = 6
 """A budget with fewer runs than this is flagged."""
+
+_CURVE_NAMES = {2: "parabola", 3: "cubic"}
 
 
 class Flag(StrEnum):
@@ -115,15 +117,13 @@ def fit_budget(
     sampled = rows[along].to_numpy(dtype=np.float64)
     log_along = np.log10(sampled)
     log_across = np.log10(rows[across].to_numpy(dtype=np.float64))
-    sizes = len(np.unique(log_along))
-    if sizes < MIN_POINTS[method]:
-        curve_name = "cubic" if method == "cubic" else "parabola"
-        sentence = f"few points: {_runs(runs, sizes)}, and a {curve_name} needs {MIN_POINTS[method]} different sizes."
+    if len(np.unique(sampled)) <= degree:
+        sentence = _too_few_points(sampled, degree)
         return BudgetFit(flops, runs, flags=(Flag.FEW_POINTS,), sentences=(sentence,))
     polynomial = Polynomial.fit(log_along, rows["value"].to_numpy(dtype=np.float64), degree)
     curve = Curve(polynomial, float(log_along.min()), float(log_along.max()))
     found: list[tuple[Flag, str]] = []
-    if runs < MANY_RUNS:
+    if runs < FEWEST_UNFLAGGED:
         found.append((Flag.FEW_POINTS, _few_points(runs, degree)))
     optimal_x = _minimum(polynomial)
     if optimal_x is None:
@@ -154,27 +154,39 @@ def fit_budget(
 
 
 def _minimum(polynomial: Polynomial) -> float | None:
-    """Where the polynomial has its local minimum, if it has one that is a number of tokens."""
-    roots = polynomial.deriv().roots()
-    real = roots[np.isreal(roots)].real
-    minima = real[polynomial.deriv(2)(real) > 0]
+    """Where the polynomial has its local minimum, if it has one that is a number of tokens.
+
+    The roots of its derivative 3 d u^2 + 2 a u + b are (-a +- sqrt(a^2 - 3 b d)) / 3 d; the
+    second derivative is positive at the upper sign, which is written so that nothing cancels.
+    """
+    # In the fit's own variable u, which runs from -1 to 1 over the sampled range.
+    powers = np.zeros(4)
+    powers[: len(polynomial.coef)] = polynomial.coef
+    # What is left of a constant or a line after rounding is no curvature.
+    powers[np.abs(powers) < 1e-12 * np.abs(powers).max()] = 0.0
+    _, b, a, d = powers
+    inner = a * a - 3 * b * d
+    if inner <= 0 or (d == 0 and a <= 0):
+        return None
+    u = -b / (a + np.sqrt(inner)) if a > 0 else (-a + np.sqrt(inner)) / (3 * d)
+    offset, scale = polynomial.mapparms()
+    x = float((u - offset) / scale)
     # 10^x must stay a number: a line fitted as a parabola has its vertex far beyond any size.
-    minima = minima[np.abs(minima) < 300]
-    return float(minima[0]) if len(minima) else None
+    return x if abs(x) < 300 else None
 
 
-def _runs(runs: int, sizes: int) -> str:
-    plural = "run" if runs == 1 else "runs"
-    return f"{runs} {plural}" + (f" of {sizes} sizes" if sizes != runs else "")
+def _too_few_points(sampled: npt.NDArray[np.float64], degree: int) -> str:
+    runs, sizes = len(sampled), len(np.unique(sampled))
+    have = count(runs, "run") + (f" of {count(sizes, 'size')}" if sizes < runs else "")
+    need = f"a {_CURVE_NAMES[degree]} needs {degree + 1} different sizes"
+    return f"few points: {have}, and {need}."
 
 
 def _few_points(runs: int, degree: int) -> str:
-    freedom = runs - degree - 1
-    name = {2: "parabola", 3: "cubic"}[degree]
+    name, freedom = _CURVE_NAMES[degree], runs - degree - 1
     if freedom == 0:
         return f"few points: {runs} runs determine the {name} exactly, so nothing tests it."
-    left = f"{freedom} degree{'' if freedom == 1 else 's'} of freedom"
-    return f"few points: {runs} runs leave a {name} {left}."
+    return f"few points: {runs} runs leave a {name} {count(freedom, 'degree')} of freedom."
 
 
 def _no_minimum(curve: Curve, degree: int) -> tuple[Flag, str]:

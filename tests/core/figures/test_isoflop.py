@@ -1,0 +1,125 @@
+"""The IsoFLOP figure, as data."""
+
+import html
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import delphi_core as dc
+from delphi_core.figures.isoflop import isoflop_alt, isoflop_figure, off_scale
+
+MACRO = "eval/paloma/macro_loss"
+VIEWS = [
+    ("delphi", "tokens", "parabola"),
+    ("delphi-attempt-1", "params", "marin"),
+    ("moe-v16", "active_params", "cubic"),
+    ("moe-aug-hero", "active_params", "parabola"),
+]
+
+
+def fit_of(snapshot, ladder, x, method="parabola"):
+    return dc.fit_isoflops(snapshot.records(ladder, MACRO), x=x, method=method)
+
+
+def points_of(figure):
+    """Row of the fit's points, x and y of every marker that stands for a run."""
+    for trace in figure.data:
+        if trace.customdata is not None:
+            yield from zip(trace.customdata, trace.x, trace.y, strict=True)
+
+
+@pytest.mark.parametrize(("ladder", "x", "method"), VIEWS)
+def test_every_row_is_drawn_once_where_it_lies(snapshot, ladder, x, method):
+    fit = fit_of(snapshot, ladder, x, method)
+    column = "tokens" if x == "tokens" else "params"
+    drawn = sorted(points_of(isoflop_figure(fit, value_title="loss")))
+    assert [row for row, _, _ in drawn] == fit.points.index.to_list()
+    assert [place for _, place, _ in drawn] == fit.points[column].to_list()
+    assert [value for _, _, value in drawn] == fit.points["value"].to_list()
+
+
+@pytest.mark.parametrize(("ladder", "x", "method"), VIEWS)
+def test_curves_are_the_fits_and_optima_lie_on_them(snapshot, ladder, x, method):
+    fit = fit_of(snapshot, ladder, x, method)
+    figure = isoflop_figure(fit, value_title="loss")
+    curves = [trace for trace in figure.data if (trace.name or "").endswith(", fitted")]
+    budgets = [budget for budget in fit.budgets if budget.curve]
+    assert len(curves) == len(budgets)
+    for trace, budget in zip(curves, budgets, strict=True):
+        assert trace.y == pytest.approx(budget.curve.predict(np.log10(trace.x)), abs=1e-12)
+        assert np.log10(min(trace.x)) <= budget.curve.low + 1e-12
+        assert np.log10(max(trace.x)) >= budget.curve.high - 1e-12
+    (optima,) = [trace for trace in figure.data if trace.name == "optimum"]
+    assert list(optima.y) == [budget.loss_at_optimal for budget in fit.optima]
+    assert len(optima.x) == len(fit.optima) < len(fit.budgets) + 1
+
+
+@pytest.mark.parametrize(("ladder", "x", "method"), VIEWS)
+def test_axes_show_all_but_diverged_runs(snapshot, ladder, x, method):
+    fit = fit_of(snapshot, ladder, x, method)
+    layout = isoflop_figure(fit, value_title="loss").layout
+    low, high = layout.yaxis.range
+    hidden = fit.points[(fit.points["value"] < low) | (fit.points["value"] > high)]
+    assert hidden["left_out_reason"].str.startswith("diverged").all()
+    pd.testing.assert_frame_equal(hidden, off_scale(fit))
+    assert len(hidden) == (2 if ladder == "moe-aug-hero" else 0)
+    assert layout.xaxis.type == "log"
+    assert layout.xaxis.dtick is None
+    ticks = np.log10(layout.xaxis.tickvals)
+    assert 2 <= len(ticks) <= 20
+    assert (ticks >= layout.xaxis.range[0]).all()
+    assert (ticks <= layout.xaxis.range[1]).all()
+    column = "tokens" if x == "tokens" else "params"
+    places = np.log10(fit.points[column])
+    assert layout.xaxis.range[0] < places.min() < places.max() < layout.xaxis.range[1]
+
+
+def test_published_curves_run_through_their_optima(snapshot):
+    metric = "eval/paloma/c4_en/bpb"
+    published = snapshot.tables["published_optima"].query(
+        "ladder == 'delphi' and metric == @metric"
+    )
+    fit = dc.fit_isoflops(snapshot.records("delphi", metric))
+    figure = isoflop_figure(fit, value_title="bpb", published=published)
+    dashed = [trace for trace in figure.data if (trace.name or "").endswith(", published")]
+    assert len(dashed) == 7
+    for trace, row in zip(dashed, published.to_dict("records"), strict=True):
+        # The original is float32.
+        assert min(trace.y) == pytest.approx(row["loss_at_optimal"], abs=1e-4)
+        assert trace.x[int(np.argmin(trace.y))] == pytest.approx(row["optimal_tokens"], rel=0.1)
+    assert not [trace for trace in figure.data if trace.name == "optimum"]
+    assert "Published optima: at 2.89 × 10¹⁸ FLOP 1.39 B tokens" in isoflop_alt(fit, published)
+
+
+def test_names_of_runs_cannot_mark_up_the_chart(snapshot):
+    records = snapshot.records("delphi", MACRO)
+    hostile = '<img src=x onerror="alert(1)"><a href="javascript:alert(1)">x</a>'
+    records["run"] = hostile
+    records["excluded_reason"] = hostile
+    figure = isoflop_figure(dc.fit_isoflops(records), value_title=hostile)
+    text = json.dumps([list(trace.text) for trace in figure.data if trace.text is not None])
+    assert "<img" not in text
+    assert "<a " not in text
+    assert html.escape("<img src=x") in text
+    assert "<img" not in figure.layout.yaxis.title.text
+
+
+def test_alt_states_the_numbers(snapshot):
+    words = isoflop_alt(fit_of(snapshot, "delphi", "tokens", "marin"))
+    assert "at 7 compute budgets" in words
+    assert "at 2.89 × 10¹⁸ FLOP 1.48 B tokens, size 358 M, loss 3.586" in words
+    attempt = isoflop_alt(fit_of(snapshot, "delphi-attempt-1", "tokens"))
+    assert "at 8 compute budgets" in attempt
+    assert attempt.count("loss ") == 7
+
+
+def test_one_budget_and_nothing_but_left_out_rows_still_make_a_figure(snapshot):
+    records = snapshot.records("delphi", MACRO)
+    heldout = dc.fit_isoflops(records[records["role"] == "heldout"])
+    assert len(list(points_of(isoflop_figure(heldout, value_title="loss")))) == 7
+    assert "No budget could be fitted" in isoflop_alt(heldout)
+    one = dc.fit_isoflops(records[records["budget"] == 3e18])
+    figure = isoflop_figure(one, value_title="loss")
+    assert all(trace.showlegend for trace in figure.data if trace.customdata is not None)
