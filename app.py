@@ -16,7 +16,7 @@ PAGES = Path(__file__).parent / "pages"
 def main() -> None:
     """Show the page that the address names."""
     st.set_page_config(page_title="Delphi Dashboard", page_icon="📈", layout="wide")
-    isoflop = st.Page(PAGES / "isoflop.py", title="IsoFLOP", url_path="isoflop", default=True)
+    isoflop = st.Page(PAGES / "isoflop.py", title="IsoFLOP", default=True)
     st.navigation([isoflop], position="top").run()
 
 

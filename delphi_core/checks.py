@@ -2,27 +2,71 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from delphi_core.csv_text import quoted
-from delphi_core.errors import DataError, did_you_mean
+from delphi_core.errors import SHOWN_AT_MOST, DataError, did_you_mean, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from delphi_core.schema import Column, Table
 
-PER_COLUMN_AT_MOST = 10
 DATE_PATTERN = r"\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?"
 FLAGS = {"True": True, "true": True, "1": True, "False": False, "false": False, "0": False}
+# From here on a float no longer tells neighbouring whole numbers apart.
+_TOO_LARGE = 2.0**53
+
+
+@dataclass
+class Mistakes:
+    """Mistakes of a table: sentences for the first ones, and a count of the others.
+
+    Attributes
+    ----------
+    file
+        How sentences call the table.
+    found
+        (row number, sentence); row 0 for the table as a whole.
+    unlisted
+        How many more there are.
+    """
+
+    file: str
+    found: list[tuple[int, str]] = field(default_factory=list)
+    unlisted: int = 0
+
+    def add_table(self, words: str) -> None:
+        """Note a mistake of the table as a whole."""
+        self.found.append((0, f"{self.file} {words}"))
+
+    def add_cells(self, text: pd.Series, wrong: pd.Series, words: str) -> None:
+        """Note the wrong cells of a column; `words` may hold {} for what is in the cell."""
+        rows, cells = text.index[wrong].to_list(), text[wrong].to_list()
+        for row, cell in zip(rows[:SHOWN_AT_MOST], cells, strict=False):
+            self.found.append((row, f"{self.file} row {row}: {words.format(quoted(cell))}"))
+        self.unlisted += max(0, len(rows) - SHOWN_AT_MOST)
+
+    def __bool__(self) -> bool:
+        return bool(self.found)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences in row order."""
+        return [sentence for _, sentence in sorted(self.found, key=lambda item: item[0])]
+
+    def raise_any(self) -> None:
+        """Raise a DataError if there are mistakes."""
+        if self:
+            raise DataError(self.sentences, self.unlisted)
 
 
 def check_table(
-    text: pd.DataFrame, table: Table, name: str, *, others: bool = False
-) -> tuple[pd.DataFrame, list[str]]:
+    text: pd.DataFrame, table: Table, file: str, *, others: bool = False
+) -> tuple[pd.DataFrame, Mistakes]:
     """Typed table and its mistakes.
 
     Parameters
@@ -31,8 +75,8 @@ def check_table(
         Cells as text, indexed by row number, as `csv_text.read_csv_text` gives them.
     table
         What they should be.
-    name
-        How messages call the file.
+    file
+        How messages call the table.
     others
         Whether columns the table does not name are kept as they are, and optional ones may be
         missing, as in a file of records; otherwise both are mistakes.
@@ -41,35 +85,32 @@ def check_table(
     -------
     frame : DataFrame
         Columns in the table's order; number float64, integer Int64, flag bool, text str.
-    problems : list of str
-        One sentence each, in row order; the frame is usable only when there are none.
+    mistakes : Mistakes
+        The frame is usable only when there are none.
     """
-    expected = [c for c in table.columns if c.required or not others]
-    problems = [
-        f"{name} has no column {column.name!r} ({column.about}); add it."
-        for column in expected
-        if column.name not in text
-    ]
-    if not others:
-        problems += [
-            f"{name} has an unknown column {quoted(column)}; "
-            f"{did_you_mean(str(column), table.column_names)}"
-            for column in text.columns
-            if column not in table.column_names
-        ]
-    if problems:
-        return text, problems
-    found: list[tuple[int, str]] = []
-    typed: dict[str, pd.Series] = {}
+    mistakes = Mistakes(file)
+    present = [str(name) for name in text.columns]
+    unknown = [name for name in present if name not in table.column_names]
     for column in table.columns:
-        if column.name in text:
-            typed[column.name], mistakes = _read_column(text[column.name], column)
-            found += [(row, f"{name} row {row}: {words}") for row, words in mistakes]
-    rest = {c: text[c] for c in text.columns if c not in table.column_names}
-    frame = pd.DataFrame({**typed, **rest}, index=text.index)
-    if not found:
-        found = _duplicates(frame, table, name)
-    return frame, [sentence for _, sentence in sorted(found, key=lambda item: item[0])]
+        if column.name not in text and (column.required or not others):
+            near = [n for n in unknown if n.strip().lower() == column.name.lower()]
+            remedy = f"rename {quoted(near[0])}" if near else "add it"
+            mistakes.add_table(f"has no column {column.name!r} ({column.about}); {remedy}.")
+    if not others:
+        for name in unknown:
+            remedy = did_you_mean(name, table.column_names)
+            mistakes.add_table(f"has an unknown column {quoted(name)}; {remedy}")
+    if mistakes:
+        return text, mistakes
+    columns = {
+        column.name: _read_column(text[column.name], column, mistakes)
+        for column in table.columns
+        if column.name in text
+    }
+    frame = pd.DataFrame({**columns, **{name: text[name] for name in unknown}}, index=text.index)
+    if not mistakes:
+        _check_duplicates(frame, table, mistakes)
+    return frame, mistakes
 
 
 def check_references(frames: Mapping[str, pd.DataFrame], tables: Mapping[str, Table]) -> list[str]:
@@ -92,7 +133,7 @@ def check_references(frames: Mapping[str, pd.DataFrame], tables: Mapping[str, Ta
         for reference in table.references:
             targets = frames[reference.table]
             known = set(zip(*(targets[c] for c in reference.to), strict=True))
-            names = [str(key[-1]) for key in known]
+            names = sorted({str(key[-1]) for key in known})
             rows = frames[table.name][list(reference.columns)].dropna()
             last = reference.columns[-1]
             for row, *key in rows.itertuples():
@@ -130,43 +171,45 @@ def check_sizes(runs: pd.DataFrame, ladders: pd.DataFrame) -> list[str]:
     return problems
 
 
-def _read_column(text: pd.Series, column: Column) -> tuple[pd.Series, list[tuple[int, str]]]:
-    """Typed column, and (row, sentence) of each cell that is not what it must be."""
-    empty = text == ""
+def _read_column(text: pd.Series, column: Column, mistakes: Mistakes) -> pd.Series:
+    """Typed column; each cell that is not what it must be is noted."""
+    empty = text.str.strip() == ""
     must = f"it must be {_expected(column)}"
-    mistakes = _sentences(text, empty & column.required, f"{column.name} is empty; {must}.")
+    mistakes.add_cells(text, empty & column.required, f"{column.name} is empty; {must}.")
     if column.kind in ("number", "integer"):
-        typed, wrong = _read_numbers(text, column)
-    elif column.kind == "flag":
-        typed, wrong = text.map(FLAGS), ~text.isin(FLAGS)
-        typed = typed.mask(wrong, other=False).astype(bool)
-    else:
-        typed = text.mask(empty)
-        wrong = pd.Series(data=False, index=text.index)
-        if column.choices:
-            wrong = ~text.isin(column.choices)
-        elif column.kind == "date":
-            wrong = ~text.str.fullmatch(DATE_PATTERN)
-    mistakes += _sentences(text, wrong & ~empty, f"{column.name} is {{}}; {must}.")
-    return typed, mistakes
+        return _read_numbers(text, empty, column, mistakes)
+    typed, wrong = text.mask(empty), pd.Series(data=False, index=text.index)
+    if column.kind == "flag":
+        wrong = ~text.isin(FLAGS)
+        typed = text.map(FLAGS).mask(wrong, other=False).astype(bool)
+    elif column.choices:
+        wrong = ~text.isin(column.choices)
+    elif column.kind == "date":
+        wrong = ~text.str.fullmatch(DATE_PATTERN)
+    mistakes.add_cells(text, wrong & ~empty, f"{column.name} is {{}}; {must}.")
+    return typed
 
 
-def _read_numbers(text: pd.Series, column: Column) -> tuple[pd.Series, pd.Series]:
-    """Numbers of a column, and which cells are not such numbers."""
-    numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=np.float64)
-    wrong = ~np.isfinite(numbers)
+def _read_numbers(
+    text: pd.Series, empty: pd.Series, column: Column, mistakes: Mistakes
+) -> pd.Series:
+    numbers = pd.to_numeric(text, errors="coerce").astype("float64")
+    infinite = numbers.abs().eq(np.inf) | text.str.strip().str.lower().isin(["nan", "-nan"])
+    wrong = numbers.isna() & ~infinite
     if column.above is not None:
         wrong |= numbers <= column.above
     if column.at_least is not None:
         wrong |= numbers < column.at_least
     if column.at_most is not None:
         wrong |= numbers > column.at_most
-    typed = pd.Series(numbers, index=text.index)
     if column.kind == "integer":
-        # Whole numbers beyond 2^53 are not exact in a float.
-        wrong |= (np.abs(numbers) > 2**53) | ~np.equal(np.mod(numbers, 1), 0)
-        typed = typed.mask(pd.Series(wrong, index=text.index)).astype("Int64")
-    return typed, pd.Series(wrong, index=text.index)
+        wrong |= (numbers.abs() >= _TOO_LARGE) | ((numbers % 1) != 0)
+    name, must = column.name, _expected(column)
+    mistakes.add_cells(text, infinite, f"{name} is {{}}; it must be a finite number.")
+    mistakes.add_cells(text, wrong & ~empty & ~infinite, f"{name} is {{}}; it must be {must}.")
+    if column.kind == "integer":
+        return numbers.mask(wrong | infinite).astype("Int64")
+    return numbers
 
 
 def _expected(column: Column) -> str:
@@ -186,45 +229,20 @@ def _expected(column: Column) -> str:
         f"at least {column.at_least:g}" if column.at_least is not None else "",
         f"at most {column.at_most:g}" if column.at_most is not None else "",
     ]
-    noun = noun if column.kind == "integer" else "finite number"
-    return f"a {noun} ".rstrip() + "".join(f", {limit}" for limit in limits if limit)
+    return f"a {noun}" + "".join(f", {limit}" for limit in limits if limit)
 
 
-def _sentences(text: pd.Series, wrong: pd.Series, words: str) -> list[tuple[int, str]]:
-    """(row, sentence) of the first wrong cells of a column; `words` may hold {} for the cell."""
-    rows = text.index[wrong].to_list()
-    cells = text[wrong].to_list()[:PER_COLUMN_AT_MOST]
-    first = [(row, words.format(quoted(cell))) for row, cell in zip(rows, cells, strict=False)]
-    rest = len(rows) - len(first)
-    if rest > 0:
-        first.append((rows[-1], f"the same mistake in {rest} more rows up to here."))
-    return first
-
-
-def _duplicates(frame: pd.DataFrame, table: Table, name: str) -> list[tuple[int, str]]:
+def _check_duplicates(frame: pd.DataFrame, table: Table, mistakes: Mistakes) -> None:
     key = list(table.key) or list(frame.columns)
-    repeats = frame.index[frame.duplicated(key)]
-    if repeats.empty:
-        return []
-    first_of = frame.reset_index().groupby(key, dropna=False, sort=False)["row"].transform("min")
-    first = pd.Series(first_of.to_numpy(), index=frame.index)
-    what = (
-        f"has the same {', '.join(table.key)} as" if table.key else "is the same in every column as"
-    )
-    return [
-        (int(row), f"{name} row {row} {what} row {first[row]}; remove one of them.")
-        for row in repeats
-    ]
-
-
-def typed_or_raise(frame: pd.DataFrame, problems: Sequence[str]) -> pd.DataFrame:
-    """The frame without its row numbers, or all its mistakes.
-
-    Raises
-    ------
-    DataError
-        There are mistakes.
-    """
-    if problems:
-        raise DataError(problems)
-    return frame.reset_index(drop=True)
+    repeats = frame.duplicated(key).to_numpy()
+    if not repeats.any():
+        return
+    rows = pd.Series(frame.index.to_numpy(), index=frame.index)
+    first = rows.groupby([frame[name] for name in key], dropna=False, sort=False).transform("min")
+    same = f"has the same {', '.join(table.key)} as"
+    if not table.key:
+        same = "is the same in every column as"
+    for row in frame.index[repeats][:SHOWN_AT_MOST]:
+        words = f"row {row} {same} row {first[row]}; remove one of them."
+        mistakes.found.append((row, f"{mistakes.file} {words}"))
+    mistakes.unlisted += max(0, int(repeats.sum()) - SHOWN_AT_MOST)

@@ -7,16 +7,16 @@ Exit status: 0 done; 1 the input is bad, one sentence a mistake on standard erro
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from delphi_core.errors import DataError, DelphiError
 from delphi_core.export import isoflop_document
 from delphi_core.fits.isoflop import fit_isoflops
 from delphi_core.snapshot import load_snapshot
-from delphi_core.sources.records_csv import read_records
+from delphi_core.sources.records_csv import read_records, shown_name
 from delphi_core.words import count
 
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Those of the command line, by default the process's own.
     """
     options = _parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A name that the terminal cannot show must not end in a traceback.
+            stream.reconfigure(errors="backslashreplace")
     try:
         return int(options.command(options))
     except DelphiError as error:
@@ -47,17 +51,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _fit(options: argparse.Namespace) -> int:
     snapshot = load_snapshot()
     ladder = snapshot.ladder(options.ladder)
-    metric = options.metric or ladder.default_metric
+    metric = ladder.default_metric if options.metric is None else options.metric
+    drop: dict[str, list[str]] = {}
+    for column, values in options.drop:
+        drop.setdefault(column, []).extend(values)
     isoflop = fit_isoflops(
         snapshot.records(ladder.ladder, metric),
         method=options.method,
         x=_checked_x(options.x, ladder),
         compute=options.compute,
         include_excluded=options.include_excluded,
-        drop=dict(options.drop),
+        drop=drop,
     )
     document, missing = isoflop_document(
-        isoflop, snapshot=snapshot.id, ladder=ladder.ladder, metric=metric
+        isoflop,
+        snapshot=snapshot.id,
+        ladder=ladder.ladder,
+        metric=metric,
+        params_column=ladder.params_column,
     )
     if options.json:
         print(json.dumps(document, indent=2, allow_nan=False))
@@ -69,11 +80,11 @@ def _fit(options: argparse.Namespace) -> int:
 
 
 def _validate(options: argparse.Namespace) -> int:
-    path = Path(options.file)
-    records = read_records(path)
+    records = read_records(options.file)
     metrics = count(records["metric"].nunique(), "metric")
     labels = count(records["label"].nunique(), "label")
-    print(f"{path.name} is good: {count(len(records), 'record')}, {metrics}, {labels}.")
+    rows = count(len(records), "record")
+    print(f"{shown_name(options.file)} is good: {rows}, {metrics}, {labels}.")
     return DONE
 
 
@@ -86,18 +97,19 @@ def _checked_x(x: X | None, ladder: Ladder) -> X:
 
 
 def _fit_text(document: dict[str, Any]) -> str:
+    size = document["params_column"]
     lines = [
         f"{document['ladder']}, {document['metric']}, snapshot {document['snapshot']}",
         document["described"],
         "",
-        f"{'C (FLOP)':>14} {'runs':>4} {'D* (tokens)':>14} {'N* (params)':>14} {'L*':>9}",
+        f"{'C (FLOP)':>14} {'runs':>4} {'D* (tokens)':>14} {'N* (' + size + ')':>18} {'L*':>9}",
     ]
     for budget in document["budgets"]:
         optimum = [budget[k] for k in ("optimal_tokens", "optimal_params", "loss_at_optimal")]
         cells = ["none", "", ""]
         if None not in optimum:
             cells = [f"{optimum[0]:.6e}", f"{optimum[1]:.6e}", f"{optimum[2]:.6f}"]
-        line = f"{budget['flops']:14.6e} {budget['runs']:4d} {cells[0]:>14} {cells[1]:>14}"
+        line = f"{budget['flops']:14.6e} {budget['runs']:4d} {cells[0]:>14} {cells[1]:>18}"
         lines.append(f"{line} {cells[2]:>9}  {' '.join(budget['notes'])}".rstrip())
     if "token_law" in document:
         tokens, params = document["token_law"], document["params_law"]

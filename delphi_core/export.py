@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -56,23 +57,42 @@ def optima_table(isoflop: IsoflopResult) -> pd.DataFrame:
     return table.astype(dict.fromkeys(numbers, "float64"))
 
 
-def optima_csv(isoflop: IsoflopResult, published: pd.DataFrame | None = None) -> str:
-    """`optima_table` as CSV; the published optima instead where those are given."""
-    table = optima_table(isoflop) if published is None else published
-    return table.to_csv(index=False)
+def optima_csv(
+    isoflop: IsoflopResult, published: pd.DataFrame | None = None, **context: str
+) -> str:
+    """`optima_table` as CSV, each row with how it was got.
+
+    Parameters
+    ----------
+    isoflop
+        The fit.
+    published
+        Rows of published_optima to give instead.
+    **context
+        Further columns: what the fit cannot know, such as snapshot, ladder and metric.
+    """
+    if published is not None:
+        return published.to_csv(index=False)
+    settings = isoflop.settings
+    got = {"method": settings.method, "x": settings.x, "compute": isoflop.compute}
+    return optima_table(isoflop).assign(**got, **context).to_csv(index=False)
 
 
 def left_out_table(isoflop: IsoflopResult) -> pd.DataFrame:
-    """Runs that were not fitted (run, value, flops) and why (left_out_reason)."""
-    rows = isoflop.points[~isoflop.points["used"]]
-    names = rows["run"] if "run" in rows else pd.Series(pd.NA, index=rows.index)
-    return rows[["value", "flops", "left_out_reason"]].assign(run=names)[
-        ["run", "left_out_reason", "value", "flops"]
-    ]
+    """Runs that were not fitted, by compute.
+
+    Returns
+    -------
+    DataFrame
+        run, left_out_reason, value (in the metric's unit), flops (FLOP).
+    """
+    rows = isoflop.points[~isoflop.points["used"]].sort_values("flops", kind="stable")
+    columns = ["run", "left_out_reason", "value", "flops"]
+    return rows.reindex(columns=columns)
 
 
 def isoflop_document(
-    isoflop: IsoflopResult, *, snapshot: str, ladder: str, metric: str
+    isoflop: IsoflopResult, *, snapshot: str, ladder: str, metric: str, params_column: str
 ) -> tuple[dict[str, Any], list[str]]:
     """Everything a fit says, ready for JSON, and a sentence for each part that is missing.
 
@@ -82,6 +102,15 @@ def isoflop_document(
         The fit.
     snapshot, ladder, metric
         Ids of what it was made of.
+    params_column
+        What N* counts: params or active_params.
+
+    Returns
+    -------
+    document : dict
+        Texts, numbers, None, and lists and dicts of them.
+    missing : list of str
+        One sentence a part that could not be had.
     """
     document: dict[str, Any] = {
         "snapshot": snapshot,
@@ -90,10 +119,13 @@ def isoflop_document(
         "method": isoflop.settings.method,
         "x": isoflop.settings.x,
         "compute": isoflop.compute,
+        "params_column": params_column,
         "include_excluded": isoflop.settings.include_excluded,
+        "drop": [list(pair) for pair in isoflop.settings.drop],
         "described": isoflop.describe(),
         "runs": isoflop.runs,
-        "left_out": [{"run": out.run, "reason": out.reason} for out in isoflop.left_out],
+        "left_out": [asdict(out) for out in isoflop.left_out],
+        "in_small_budgets": [asdict(out) for out in isoflop.in_small_budgets],
         "budgets": _budgets(isoflop),
     }
     try:

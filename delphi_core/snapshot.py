@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from delphi_core.checks import check_references, check_sizes, check_table
 from delphi_core.csv_text import read_csv_text
-from delphi_core.errors import DataError, did_you_mean
+from delphi_core.errors import DataError, did_you_mean, quoted
 from delphi_core.records import join_records
 from delphi_core.tables import TABLES
 
@@ -81,6 +81,11 @@ class Snapshot:
     def ladder(self, ladder: str) -> Ladder:
         """Description of a ladder.
 
+        Parameters
+        ----------
+        ladder
+            Its id.
+
         Raises
         ------
         DataError
@@ -124,6 +129,8 @@ class Snapshot:
         """
         params_column = self.ladder(ladder).params_column
         available = self.metrics(ladder)
+        if not available:
+            raise DataError([f"ladder {ladder} has no final values of any metric, so no records."])
         if metric not in available:
             remedy = did_you_mean(metric, available)
             raise DataError([f"ladder {ladder} has no metric {metric!r}; {remedy}"])
@@ -154,22 +161,20 @@ def load_snapshot(place: str | Path | None = None) -> Snapshot:
     contents = {name: _read_file(folder / name, entry) for name, entry in manifest["files"].items()}
     frames: dict[str, pd.DataFrame] = {}
     problems: list[str] = []
+    unlisted = 0
     for name, table in TABLES.items():
         file = f"{name}.csv"
-        try:
-            text = read_csv_text(contents[file], file)
-        except DataError as error:
-            problems += error.problems
-            continue
+        text = read_csv_text(contents[file], file, may_be_empty=True)
         if len(text) != (rows := manifest["files"][file].get("rows")):
             problems.append(f"{file} has {len(text)} rows where {MANIFEST} says {rows}.")
         frames[name], mistakes = check_table(text, table, file)
-        problems += mistakes
+        problems += mistakes.sentences
+        unlisted += mistakes.unlisted
     if not problems:
         problems = check_references(frames, TABLES)
         problems += check_sizes(frames["runs"], frames["ladders"])
     if problems:
-        raise DataError(problems)
+        raise DataError(problems, unlisted)
     return Snapshot(
         id=_snapshot_id(manifest["files"]),
         created_at=str(manifest["created_at"]),
@@ -195,7 +200,10 @@ def write_manifest(folder: Path, created_at: str) -> None:
     files = {}
     for file in (f"{name}.csv" for name in TABLES):
         data = _read_file(folder / file, None)
-        files[file] = {"rows": len(read_csv_text(data, file)), "sha256": _sha256(data)}
+        files[file] = {
+            "rows": len(read_csv_text(data, file, may_be_empty=True)),
+            "sha256": _sha256(data),
+        }
     manifest = {"schema_version": SCHEMA_VERSION, "created_at": created_at, "files": files}
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
@@ -204,15 +212,12 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     """Manifest of a folder, known to list every table."""
     if str(folder).startswith("gs:/"):
         raise DataError([f"{folder} is in a bucket; this version reads local folders only."])
-    if not folder.is_dir():
-        raise DataError([f"no folder {folder}; name one that holds a snapshot."])
+    content = _read_file(folder / MANIFEST, None)
     try:
-        manifest = json.loads(_read_file(folder / MANIFEST, None))
+        manifest = json.loads(content)
         version, files = manifest["schema_version"], manifest["files"]
         created_at = manifest["created_at"]
-    except (ValueError, KeyError, TypeError) as error:
-        if isinstance(error, DataError):
-            raise
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise DataError([f"{MANIFEST} is not a manifest of a snapshot; write it anew."]) from None
     if version != SCHEMA_VERSION:
         sentence = f"{MANIFEST} has schema version {version}; this version reads {SCHEMA_VERSION}."
@@ -240,8 +245,10 @@ def _read_file(path: Path, entry: Mapping[str, Any] | None) -> bytes:
     """Content of a file; with an entry of the manifest, known to match it."""
     try:
         data = path.read_bytes()
-    except OSError as error:
-        raise DataError([f"{path.name} cannot be read: {error.strerror}."]) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a path"
+        name = quoted(f"{path.parent.name}/{path.name}")
+        raise DataError([f"{name} cannot be read: {reason}."]) from None
     if entry is not None and _sha256(data) != entry.get("sha256"):
         sentence = (
             f"{path.name} is not the file {MANIFEST} describes (its sha256 differs); "

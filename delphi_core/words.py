@@ -12,7 +12,7 @@ AMOUNTS = {
 """What the columns that loss is fitted against hold."""
 
 COMPUTES = {
-    "recorded": "mean recorded FLOPs of its runs",
+    "recorded": "mean of its runs' FLOPs",
     "nominal": "nominal budget",
     "bucket": "centre of its 1.1^k bucket",
 }

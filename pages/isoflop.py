@@ -22,46 +22,51 @@ with messages.errors_in_words():
     messages.snapshot_notice(loaded)
     view = shown_view(views.IsoflopView, snapshot)
     ladder = snapshot.ladder(view.ladder)
+    size = ladder.params_column
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             "Ladder", views.isoflop_ladders(snapshot), key="ladder", format_func=snapshot.title
         )
         st.selectbox("Metric", views.isoflop_metrics(snapshot, view.ladder), key="metric")
         # Curves that are only published cannot be fitted any other way.
-        fixed = not views.has_curve(snapshot, view.ladder, view.metric)
+        given = views.only_published(snapshot, view.ladder, view.metric)
         axes = views.isoflop_axes(snapshot, view.ladder, view.metric)
-        choice = partial(st.segmented_control, required=True, disabled=fixed)
+        methods = views.isoflop_methods(snapshot, view.ladder, view.metric)
+        choice = partial(st.segmented_control, required=True, disabled=given)
         choice("Value against", axes, key="x", format_func=AMOUNTS.get)
-        choice("Method", views.METHODS, key="method")
+        choice("Method", methods, key="method")
 
     settings = IsoflopFit(method=view.method, x=view.x)
     isoflop = fitted(snapshot, view.ladder, view.metric, settings)
-    published = views.published_parabolas(snapshot, view.ladder, view.metric)
-    published = None if isoflop.budgets or published.empty else published
+    published = None
+    if given:
+        published = views.published_parabolas(snapshot, view.ladder, view.metric)
 
     headline.title(words.headline(ladder, isoflop, published))
     chart, table, download = st.tabs(["Chart", "Table", "Download"])
     with chart:
         title = words.value_title(snapshot, view.metric)
-        figure = isoflop_figure(
-            isoflop, value_title=title, size=ladder.params_column, published=published
-        )
-        st.plotly_chart(figure, key="isoflop_chart", alt=isoflop_alt(isoflop, published))
+        figure = isoflop_figure(isoflop, value_title=title, size=size, published=published)
+        alt = isoflop_alt(isoflop, size=size, published=published)
+        st.plotly_chart(figure, key="isoflop_chart", alt=alt)
         tables.flags(isoflop)
     with table:
         if published is None:
-            tables.optima(isoflop, ladder.params_column)
+            tables.optima(isoflop, size)
         else:
             tables.published_optima(published)
         tables.left_out(isoflop)
     with download:
         points = partial(export.points_csv, isoflop)
-        optima = partial(export.optima_csv, isoflop, published)
+        context = {"snapshot": snapshot.id, "ladder": view.ladder, "metric": view.metric}
+        optima = partial(export.optima_csv, isoflop, published, **context)
         stem = words.file_stem(view)
         csv = {"mime": "text/csv", "on_click": "ignore"}
         with st.container(horizontal=True):
             st.download_button("Points", points, f"{stem}_points.csv", key="points_csv", **csv)
             st.download_button("Optima", optima, f"{stem}_optima.csv", key="optima_csv", **csv)
-        st.markdown("CSV at full precision. The points fitted again give the same coefficients:")
-        st.code(words.refit_code(view), language="python")
+        st.markdown("CSV at full precision.")
+        if published is None:
+            st.markdown("The points fitted again give the same coefficients, bit by bit:")
+            st.code(words.refit_code(view), language="python")
     st.caption(words.caption(snapshot, ladder, isoflop, published))

@@ -8,6 +8,15 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from delphi_core.figures.isoflop_extent import (
+    PUBLISHED_CURVE,
+    along,
+    amounts_covered,
+    drawn,
+    optimal_amounts,
+    published_curve,
+    value_range,
+)
 from delphi_core.figures.theme import GREY, TEMPLATE, amount_axis, budget_colors, escaped
 from delphi_core.words import AMOUNTS, amount_words, count, flops_words
 
@@ -21,8 +30,8 @@ LEFT_OUT_SYMBOLS = {
     "diverged": "x-thin-open",
     "stopped early": "triangle-down-open",
     "validation": "cross-open",
+    "target": "star-diamond-open",
 }
-_CURVE_POINTS = 101
 
 
 def isoflop_figure(
@@ -37,7 +46,8 @@ def isoflop_figure(
     Parameters
     ----------
     isoflop
-        The fit; every one of its rows is drawn, those left out in grey with their reason.
+        The fit. Every row with finite numbers is drawn: in its budget's colour, open where the
+        budget is too small to fit; in grey where it is left out.
     value_title
         Title of the value axis: metric and unit.
     size
@@ -50,76 +60,51 @@ def isoflop_figure(
     -------
     Figure
         Points carry their row of `isoflop.points` in customdata. The value axis covers what
-        finished runs and curves show; diverged values may lie above it (`off_scale`).
+        finished runs and curves show, and the other axis the runs and a decade around them;
+        `isoflop_extent.off_chart` says what lies outside.
     """
-    x = isoflop.settings.x
     figure = go.Figure()
     _add_budgets(figure, isoflop, size)
     _add_optima(figure, isoflop, size)
     if published is not None:
-        _add_published(figure, published)
+        _add_published(figure, published, size)
     _add_left_out(figure, isoflop, size)
-    shown = [float(v) for trace in figure.data for v in trace.x]
+    title = AMOUNTS[isoflop.settings.x].capitalize()
     figure.update_layout(
         template=TEMPLATE,
         height=560,
-        xaxis=amount_axis(shown, AMOUNTS[x].capitalize()),
-        yaxis={"title": {"text": escaped(value_title)}, "range": _value_range(isoflop, published)},
+        xaxis=amount_axis(amounts_covered(isoflop, published), title),
+        yaxis={"title": {"text": escaped(value_title)}, "range": value_range(isoflop, published)},
     )
     return figure
 
 
-def isoflop_alt(isoflop: IsoflopResult, published: pd.DataFrame | None = None) -> str:
-    """What the chart shows, in numbers, for those who cannot see it."""
-    against = AMOUNTS[isoflop.settings.x]
+def isoflop_alt(
+    isoflop: IsoflopResult, size: str = "params", published: pd.DataFrame | None = None
+) -> str:
+    """What the chart shows, in numbers, for those who cannot see it; arguments as the figure's."""
     optima = "; ".join(
         f"at {flops_words(b.flops)} {amount_words(b.optimal_tokens or 0)} tokens, "
-        f"size {amount_words(b.optimal_params or 0)}, loss {b.loss_at_optimal:.3f}"
+        f"{amount_words(b.optimal_params or 0)} {AMOUNTS[size]}, value {b.loss_at_optimal:.3f}"
         for b in isoflop.optima
     )
-    words = f"Loss against {against} at {count(len(isoflop.budgets), 'compute budget')}."
-    words += f" Optima: {optima}." if optima else " No budget could be fitted."
+    against = AMOUNTS[isoflop.settings.x]
+    words = f"Value against {against} at {count(len(isoflop.budgets), 'compute budget')}."
+    words += f" Optima: {optima}." if optima else " No budget has an optimum."
     if published is not None:
         rows = "; ".join(
             f"at {flops_words(row['flops'])} {amount_words(row['optimal_tokens'])} tokens, "
-            f"loss {row['loss_at_optimal']:.3f}"
+            f"value {row['loss_at_optimal']:.3f}"
             for row in published.to_dict("records")
         )
         words += f" Published optima: {rows}."
     return words
 
 
-def off_scale(isoflop: IsoflopResult) -> pd.DataFrame:
-    """Rows whose value lies outside the value axis of `isoflop_figure`."""
-    low, high = _value_range(isoflop, None)
-    points = isoflop.points
-    return points[(points["value"] < low) | (points["value"] > high)]
-
-
-def _value_range(isoflop: IsoflopResult, published: pd.DataFrame | None) -> list[float]:
-    """Ends of the value axis: all values but diverged ones, which would flatten the curves."""
-    points = isoflop.points
-    diverged = points["left_out_reason"].str.startswith("diverged").fillna(value=False)
-    values = points.loc[~diverged.astype(bool), "value"].to_list()
-    values += [b.loss_at_optimal for b in isoflop.optima]
-    if published is not None:
-        values += [
-            float(v) for _, y in map(_published_curve, published.to_dict("records")) for v in y
-        ]
-    if not values:
-        values = points["value"].to_list()
-    low, high = min(values), max(values)
-    pad = 0.05 * (high - low) or 0.05
-    return [low - pad, high + pad]
-
-
-def _along(isoflop: IsoflopResult) -> str:
-    return "tokens" if isoflop.settings.x == "tokens" else "params"
-
-
 def _points(isoflop: IsoflopResult, rows: pd.DataFrame, size: str, **look: Any) -> go.Scatter:
+    rows = drawn(isoflop, rows)
     return go.Scatter(
-        x=rows[_along(isoflop)].to_numpy(dtype=np.float64),
+        x=rows[along(isoflop)].to_numpy(dtype=np.float64),
         y=rows["value"].to_numpy(dtype=np.float64),
         mode="markers",
         text=[_point_words(row, size) for row in rows.to_dict("records")],
@@ -131,13 +116,20 @@ def _points(isoflop: IsoflopResult, rows: pd.DataFrame, size: str, **look: Any) 
 
 
 def _point_words(row: Mapping[Any, Any], size: str) -> str:
-    reason = row["left_out_reason"]
-    return (
-        f"<b>{escaped(row.get('run', 'run without a name'))}</b><br>"
-        f"{amount_words(row['params'])} {AMOUNTS[size]}<br>{amount_words(row['tokens'])} tokens, "
-        f"{row['tokens'] / row['params']:.3g} a parameter<br>{flops_words(row['flops'])}<br>"
-        f"value {row['value']:.4f}" + (f"<br>{escaped(reason)}" if pd.notna(reason) else "")
-    )
+    """Hover box of a run; what is not known of it is left out."""
+    lines = [f"<b>{escaped(row.get('run', 'run without a name'))}</b>"]
+    if row["params"] > 0:
+        lines.append(f"{amount_words(row['params'])} {AMOUNTS[size]}")
+    if row["tokens"] > 0:
+        lines.append(f"{amount_words(row['tokens'])} tokens")
+    if (ratio := row["tokens"] / row["params"]) > 0:
+        lines.append(f"{ratio:.3g} tokens per {AMOUNTS[size].removesuffix('s')}")
+    if row["flops"] > 0:
+        lines.append(flops_words(row["flops"]))
+    lines.append(f"value {row['value']:.4f}")
+    if pd.notna(reason := row["left_out_reason"]):
+        lines.append(escaped(reason))
+    return "<br>".join(lines)
 
 
 def _add_budgets(figure: go.Figure, isoflop: IsoflopResult, size: str) -> None:
@@ -157,7 +149,7 @@ def _add_budgets(figure: go.Figure, isoflop: IsoflopResult, size: str) -> None:
         # An extrapolated optimum may lie anywhere: the curve follows it for a decade at most.
         low = max(min(ends), budget.curve.low - 1)
         high = min(max(ends), budget.curve.high + 1)
-        x = np.linspace(low, high, _CURVE_POINTS)
+        x = np.linspace(low, high, 101)
         figure.add_trace(
             go.Scatter(
                 x=10.0**x,
@@ -186,7 +178,7 @@ def _add_optima(figure: go.Figure, isoflop: IsoflopResult, size: str) -> None:
     ]
     figure.add_trace(
         go.Scatter(
-            x=[getattr(b, f"optimal_{_along(isoflop)}") for b in optima],
+            x=[amount for _, amount in optimal_amounts(isoflop)],
             y=[b.loss_at_optimal for b in optima],
             mode="lines+markers",
             name="optimum",
@@ -215,19 +207,16 @@ def _add_left_out(figure: go.Figure, isoflop: IsoflopResult, size: str) -> None:
             "line": {"color": GREY, "width": 1.5},
         }
         name = f"{escaped(kind)}, not fitted"
+        if kind == "diverged":
+            name += " (off the chart)"
         figure.add_trace(_points(isoflop, group, size, name=name, marker=marker))
 
 
-def _published_curve(row: Mapping[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Tokens and loss along one published parabola, over the tokens it was fitted on."""
-    x = np.linspace(np.log10(row["token_min"]), np.log10(row["token_max"]), _CURVE_POINTS)
-    return 10.0**x, row["a"] * x**2 + row["b"] * x + row["c"]
-
-
-def _add_published(figure: go.Figure, published: pd.DataFrame) -> None:
+def _add_published(figure: go.Figure, published: pd.DataFrame, size: str) -> None:
     colors = budget_colors(len(published))
-    for row, color in zip(published.to_dict("records"), colors, strict=True):
-        x, y = _published_curve(row)
+    rows = published.to_dict("records")
+    for row, color in zip(rows, colors, strict=True):
+        x, y = published_curve(*(float(row[name]) for name in PUBLISHED_CURVE))
         figure.add_trace(
             go.Scatter(
                 x=x,
@@ -239,19 +228,20 @@ def _add_published(figure: go.Figure, published: pd.DataFrame) -> None:
                 showlegend=True,
             )
         )
+    hover = [
+        f"<b>Published optimum at {flops_words(row['flops'])}</b><br>"
+        f"{amount_words(row['optimal_tokens'])} tokens<br>"
+        f"{amount_words(row['optimal_params'])} {AMOUNTS[size]}<br>"
+        f"value {row['loss_at_optimal']:.4f}<br>{escaped(row['fit_set'])}"
+        for row in rows
+    ]
     figure.add_trace(
         go.Scatter(
             x=published["optimal_tokens"].to_numpy(),
             y=published["loss_at_optimal"].to_numpy(),
             mode="lines+markers",
             name="published optimum",
-            text=[
-                f"<b>Published optimum at {flops_words(row['flops'])}</b><br>"
-                f"{amount_words(row['optimal_tokens'])} tokens<br>"
-                f"{amount_words(row['optimal_params'])} parameters<br>"
-                f"value {row['loss_at_optimal']:.4f}<br>{escaped(row['fit_set'])}"
-                for row in published.to_dict("records")
-            ],
+            text=hover,
             hovertemplate="%{text}<extra></extra>",
             line={"color": GREY, "width": 1.5, "dash": "dot"},
             marker={"symbol": "diamond-open", "size": 12, "color": colors},

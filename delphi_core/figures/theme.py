@@ -54,17 +54,15 @@ def amount_axis(values: Iterable[float], title: str) -> dict[str, Any]:
     known = list(values) or [1e9]
     low, high = math.log10(min(known)), math.log10(max(known))
     pad = max(0.04 * (high - low), 0.05)
-    steps = (1, 2, 5) if high - low < 2 else (1, 3)
-    ticks = [
-        step * 10.0**decade
-        for decade in range(math.floor(low - pad), math.ceil(high + pad) + 1)
-        for step in steps
-        if low - pad <= math.log10(step) + decade <= high + pad
-    ]
+    low, high = low - pad, high + pad
+    decades = range(math.floor(low), math.ceil(high) + 1, max(1, round((high - low) / 8)))
+    steps = (1, 2, 5) if high - low < 2.2 else (1, 3) if high - low < 5 else (1,)
+    ticks = [step * 10.0**decade for decade in decades for step in steps]
+    ticks = [tick for tick in ticks if low <= math.log10(tick) <= high]
     return {
         "title": {"text": title},
         "type": "log",
-        "range": [low - pad, high + pad],
+        "range": [low, high],
         "tickvals": ticks,
         "ticktext": [amount_words(tick) for tick in ticks],
     }

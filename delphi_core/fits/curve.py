@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -15,10 +15,17 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-FEWEST_UNFLAGGED = 6
-"""A budget with fewer runs than this is flagged."""
+FEWEST_UNFLAGGED = 3
+"""A curve with fewer degrees of freedom in different sizes than this is flagged."""
+REACH = 3.0
+"""How far outside the sampled range, in decades, a minimum still counts as an optimum."""
 
 _CURVE_NAMES = {2: "parabola", 3: "cubic"}
+# What a place along x is called: one, the least, the most.
+_PLACES = {
+    "tokens": ("token count", "fewest tokens", "most tokens"),
+    "params": ("size", "smallest size", "largest size"),
+}
 
 
 class Flag(StrEnum):
@@ -28,6 +35,13 @@ class Flag(StrEnum):
     NO_MINIMUM = "no_minimum"
     EDGE = "edge"
     FEW_POINTS = "few_points"
+
+
+class Doubt(NamedTuple):
+    """A flag and a sentence that says what it means here."""
+
+    flag: Flag
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -56,7 +70,7 @@ class Curve:
         return d, a, b, c
 
     def predict(self, x: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Loss at log10 of tokens or size, in the same shape."""
+        """Value at log10 of tokens or size `x` (any shape), in the same shape."""
         return np.asarray(self.polynomial(np.asarray(x, dtype=np.float64)))
 
 
@@ -73,11 +87,9 @@ class BudgetFit:
     curve
         None where there are too few different sizes.
     optimal_x, optimal_tokens, optimal_params, loss_at_optimal
-        x*, D* (tokens), N* (parameters) and L*; None where the curve has no minimum.
-    flags
-        What is doubtful.
-    sentences
-        One for each flag.
+        x*, D* (tokens), N* (parameters) and L*; None where there is no optimum.
+    doubts
+        What is doubtful, and a sentence for each.
     """
 
     flops: float
@@ -87,8 +99,17 @@ class BudgetFit:
     optimal_tokens: float | None = None
     optimal_params: float | None = None
     loss_at_optimal: float | None = None
-    flags: tuple[Flag, ...] = ()
-    sentences: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+
+    @property
+    def flags(self) -> tuple[Flag, ...]:
+        """What is doubtful."""
+        return tuple(doubt.flag for doubt in self.doubts)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """One for each flag."""
+        return tuple(doubt.sentence for doubt in self.doubts)
 
 
 def fit_budget(
@@ -110,34 +131,35 @@ def fit_budget(
         What loss is fitted against.
     method
         parabola, cubic or marin.
+
+    Returns
+    -------
+    BudgetFit
+        Without a curve where there are too few different sizes for one, and without an optimum
+        where the curve has no minimum within reach; the flags say which.
     """
     runs = len(rows)
     degree = 3 if method == "cubic" else 2
     along, across = ("tokens", "params") if x == "tokens" else ("params", "tokens")
     sampled = rows[along].to_numpy(dtype=np.float64)
+    sizes = len(np.unique(sampled))
+    doubts = _few_points(runs, sizes, degree, along)
+    if sizes <= degree:
+        return BudgetFit(flops, runs, doubts=tuple(doubts))
     log_along = np.log10(sampled)
-    log_across = np.log10(rows[across].to_numpy(dtype=np.float64))
-    if len(np.unique(sampled)) <= degree:
-        sentence = _too_few_points(sampled, degree)
-        return BudgetFit(flops, runs, flags=(Flag.FEW_POINTS,), sentences=(sentence,))
     polynomial = Polynomial.fit(log_along, rows["value"].to_numpy(dtype=np.float64), degree)
     curve = Curve(polynomial, float(log_along.min()), float(log_along.max()))
-    found: list[tuple[Flag, str]] = []
-    if runs < FEWEST_UNFLAGGED:
-        found.append((Flag.FEW_POINTS, _few_points(runs, degree)))
     optimal_x = _minimum(polynomial)
-    if optimal_x is None:
-        found.append(_no_minimum(curve, degree))
-        flags, sentences = zip(*found, strict=True)
-        return BudgetFit(flops, runs, curve, flags=flags, sentences=sentences)
+    if optimal_x is None or not curve.low - REACH <= optimal_x <= curve.high + REACH:
+        doubts.append(_no_optimum(curve, degree, optimal_x))
+        return BudgetFit(flops, runs, curve, doubts=tuple(doubts))
     loss = float(curve.predict(optimal_x))
-    edge = _edge(curve, optimal_x, loss)
-    if edge:
-        found.append((Flag.EDGE, edge))
+    doubts += _edge(curve, optimal_x, loss, along)
     if method == "marin":
         nearest = int(np.argmin(np.abs(sampled - 10.0**optimal_x)))
         other = float(rows[across].iloc[nearest])
     else:
+        log_across = np.log10(rows[across].to_numpy(dtype=np.float64))
         other = float(10.0 ** Polynomial.fit(log_along, log_across, 1)(optimal_x))
     optimum = {along: 10.0**optimal_x, across: other}
     return BudgetFit(
@@ -148,61 +170,77 @@ def fit_budget(
         optimal_tokens=optimum["tokens"],
         optimal_params=optimum["params"],
         loss_at_optimal=loss,
-        flags=tuple(flag for flag, _ in found),
-        sentences=tuple(sentence for _, sentence in found),
+        doubts=tuple(doubts),
     )
 
 
 def _minimum(polynomial: Polynomial) -> float | None:
-    """Where the polynomial has its local minimum, if it has one that is a number of tokens.
+    """Where a polynomial of degree 2 or 3 has its local minimum, if it has one.
 
     The roots of its derivative 3 d u^2 + 2 a u + b are (-a +- sqrt(a^2 - 3 b d)) / 3 d; the
     second derivative is positive at the upper sign, which is written so that nothing cancels.
     """
-    # In the fit's own variable u, which runs from -1 to 1 over the sampled range.
-    powers = np.zeros(4)
-    powers[: len(polynomial.coef)] = polynomial.coef
-    # What is left of a constant or a line after rounding is no curvature.
-    powers[np.abs(powers) < 1e-12 * np.abs(powers).max()] = 0.0
-    _, b, a, d = powers
+    _, b, a, d = _powers(polynomial)
     inner = a * a - 3 * b * d
     if inner <= 0 or (d == 0 and a <= 0):
         return None
     u = -b / (a + np.sqrt(inner)) if a > 0 else (-a + np.sqrt(inner)) / (3 * d)
     offset, scale = polynomial.mapparms()
-    x = float((u - offset) / scale)
-    # 10^x must stay a number: a line fitted as a parabola has its vertex far beyond any size.
-    return x if abs(x) < 300 else None
+    return float((u - offset) / scale)
 
 
-def _too_few_points(sampled: npt.NDArray[np.float64], degree: int) -> str:
-    runs, sizes = len(sampled), len(np.unique(sampled))
-    have = count(runs, "run") + (f" of {count(sizes, 'size')}" if sizes < runs else "")
-    need = f"a {_CURVE_NAMES[degree]} needs {degree + 1} different sizes"
-    return f"few points: {have}, and {need}."
+def _powers(polynomial: Polynomial) -> npt.NDArray[np.float64]:
+    """Coefficients (c, b, a, d) in u, which runs from -1 to 1 over the sampled range."""
+    powers = np.zeros(4)
+    powers[: len(polynomial.coef)] = polynomial.coef
+    # What is left of a constant or a line after rounding is no curvature.
+    powers[np.abs(powers) < 1e-12 * np.abs(powers).max()] = 0.0
+    return powers
 
 
-def _few_points(runs: int, degree: int) -> str:
-    name, freedom = _CURVE_NAMES[degree], runs - degree - 1
-    if freedom == 0:
-        return f"few points: {runs} runs determine the {name} exactly, so nothing tests it."
-    return f"few points: {runs} runs leave a {name} {count(freedom, 'degree')} of freedom."
+def _few_points(runs: int, sizes: int, degree: int, along: str) -> list[Doubt]:
+    """Flag of a budget whose different sizes leave its curve too little to be tested by.
+
+    Replicates of one size say how noisy it is, but nothing about the curve between sizes.
+    """
+    name, freedom = _CURVE_NAMES[degree], sizes - degree - 1
+    if freedom >= FEWEST_UNFLAGGED:
+        return []
+    noun = _PLACES[along][0]
+    have = count(runs, "run") + (f" at {count(sizes, noun)}" if sizes < runs else "")
+    if freedom < 0:
+        words = f"{have}, and a {name} needs {degree + 1} different {noun}s."
+    elif freedom == 0:
+        words = f"{have} determine the {name} exactly, so nothing tests it."
+    else:
+        words = f"{have} leave a {name} {count(freedom, 'degree')} of freedom."
+    return [Doubt(Flag.FEW_POINTS, f"few points: {words}")]
 
 
-def _no_minimum(curve: Curve, degree: int) -> tuple[Flag, str]:
-    _, a, _, _ = curve.coefficients
-    if degree == 2 and a < 0:
-        return Flag.CONCAVE, (
+def _no_optimum(curve: Curve, degree: int, optimal_x: float | None) -> Doubt:
+    if optimal_x is not None:
+        words = (
+            f"no minimum within reach: the curve's own lies more than {REACH:g} decades outside "
+            "the sampled range, so there is no optimum."
+        )
+        return Doubt(Flag.NO_MINIMUM, words)
+    if degree == 2 and _powers(curve.polynomial)[2] < 0:
+        words = (
             "concave: the parabola opens downwards, so its vertex is a maximum and there is no "
             "optimum (Marin's own code would take it for one)."
         )
-    return Flag.NO_MINIMUM, "no minimum: the fitted curve has none, so there is no optimum."
+        return Doubt(Flag.CONCAVE, words)
+    words = "no minimum: the fitted curve has none, so there is no optimum."
+    return Doubt(Flag.NO_MINIMUM, words)
 
 
-def _edge(curve: Curve, optimal_x: float, loss: float) -> str | None:
-    if optimal_x <= curve.low or optimal_x >= curve.high:
-        side = "below the smallest" if optimal_x <= curve.low else "above the largest"
-        return f"edge: the optimum lies {side} size sampled, so it is extrapolated."
+def _edge(curve: Curve, optimal_x: float, loss: float, along: str) -> list[Doubt]:
+    _, least, most = _PLACES[along]
+    if optimal_x <= curve.low:
+        return [Doubt(Flag.EDGE, f"edge: below the {least} sampled, so extrapolated.")]
+    if optimal_x >= curve.high:
+        return [Doubt(Flag.EDGE, f"edge: above the {most} sampled, so extrapolated.")]
     if curve.predict([curve.low, curve.high]).min() < loss:
-        return "edge: an end of the sampled range lies lower than the local minimum of the curve."
-    return None
+        words = "an end of the sampled range lies lower than the local minimum of the curve."
+        return [Doubt(Flag.EDGE, f"edge: {words}")]
+    return []

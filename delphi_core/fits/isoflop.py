@@ -20,26 +20,28 @@ its log10 on x over the budget's runs, at x*.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
-from delphi_core.errors import FitError
+from delphi_core.errors import FitError, did_you_mean, quoted
 from delphi_core.fits.curve import BudgetFit, fit_budget
 from delphi_core.fits.left_out import LeftOut, reasons_left_out
-from delphi_core.records import budget_bucket
+from delphi_core.records import RECORD_COLUMNS, budget_bucket
 from delphi_core.words import AMOUNTS, COMPUTES, count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
 Method = Literal["parabola", "cubic", "marin"]
 X = Literal["tokens", "params", "active_params"]
 Compute = Literal["recorded", "nominal", "bucket"]
 
 MARIN_FLOPS_MIN = 1e18
-_NEEDED = ("tokens", "metric", "value", "flops", "params", "label")
+_NUMBERS = ("tokens", "value", "flops", "params")
+# Far beyond any run; what is smaller cannot overflow in a fit.
+_TOO_LARGE = 1e100
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,19 @@ class IsoflopFit:
     include_excluded: bool = False
     drop: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse a setting that is none, with the nearest that is.
+
+        Raises
+        ------
+        FitError
+            Method, x or compute is unknown.
+        """
+        for name, choice in (("method", Method), ("x", X), ("compute", Compute)):
+            given, known = getattr(self, name), get_args(choice)
+            if given not in known and not (name == "compute" and given is None):
+                raise FitError(f"no {name} {quoted(given)}; {did_you_mean(str(given), known)}")
+
     def __call__(self, records: pd.DataFrame) -> IsoflopResult:
         """Fit every budget of the records.
 
@@ -78,23 +93,31 @@ class IsoflopFit:
             As `Snapshot.records` or `read_records` gives them: one metric, one label among the
             rows fitted. The order of rows does not matter.
 
+        Returns
+        -------
+        IsoflopResult
+            Budgets with their optima, and every row with what became of it.
+
         Raises
         ------
         FitError
-            A column is missing, several metrics or labels are mixed, a number is not finite or
-            not positive, or nominal budgets are asked for and missing.
+            A column is missing, several metrics or labels are mixed, a number of a row to be
+            fitted is not finite or not positive, a role, a status or what `drop` names is
+            unknown, or nominal budgets are asked for and missing.
         """
-        points = _in_order(_checked(records))
-        flops_min = MARIN_FLOPS_MIN if self.method == "marin" else 0.0
+        points = _in_order(records)
+        drop: dict[str, list[str]] = {}
+        for column, values in self.drop:
+            drop.setdefault(column, []).extend(values)
         reasons = reasons_left_out(
             points,
             include_excluded=self.include_excluded,
-            drop=dict(self.drop),
-            flops_min=flops_min,
+            drop=drop,
+            flops_min=MARIN_FLOPS_MIN if self.method == "marin" else 0.0,
         )
         used = np.array([reason is None for reason in reasons], dtype=bool)
+        _check(points[used])
         compute = self.compute or ("bucket" if self.method == "marin" else "recorded")
-        _one_of_each(points[used])
         group = _groups(points, used, compute)
         budgets = []
         points["budget_flops"] = np.nan
@@ -106,10 +129,11 @@ class IsoflopFit:
             budgets.append(budget)
             if budget.curve is None:
                 for place in rows.nonzero()[0]:
-                    reasons[place] = f"budget too small: {budget.sentences[0]}"
+                    words = budget.sentences[0].removeprefix("few points: ")
+                    reasons[place] = f"budget too small: {words}"
         points["used"] = [reason is None for reason in reasons]
         points["left_out_reason"] = pd.Series(reasons, index=points.index, dtype="str")
-        return IsoflopResult(self, compute, tuple(budgets), _left_out(points[~used]), points)
+        return IsoflopResult(self, compute, tuple(budgets), points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +147,7 @@ class IsoflopResult:
     compute
         What C of an optimum is: recorded, nominal or bucket.
     budgets
-        One a budget, by compute; those without an optimum say why in their flags.
-    left_out
-        Runs that belong to no budget, with the reason.
+        One a budget, by compute; those without a curve or an optimum say why in their flags.
     points
         The records in a canonical order, then budget_flops (C of the row's budget, FLOP), used
         (whether a curve was fitted to it) and left_out_reason.
@@ -134,7 +156,6 @@ class IsoflopResult:
     settings: IsoflopFit
     compute: Compute
     budgets: tuple[BudgetFit, ...]
-    left_out: tuple[LeftOut, ...]
     points: pd.DataFrame
 
     @property
@@ -144,8 +165,18 @@ class IsoflopResult:
 
     @property
     def runs(self) -> int:
-        """How many runs lie in the budgets."""
-        return sum(budget.runs for budget in self.budgets)
+        """How many runs a curve was fitted to."""
+        return int(self.points["used"].sum())
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Runs that belong to no budget, by compute, with the reason."""
+        return _named(self.points[self.points["budget_flops"].isna()])
+
+    @property
+    def in_small_budgets(self) -> tuple[LeftOut, ...]:
+        """Runs whose budget has too few different sizes for a curve, by compute."""
+        return _named(self.points[self.points["budget_flops"].notna() & ~self.points["used"]])
 
     def rule(self, quantity: Literal["tokens", "params"]) -> str:
         """How D* (tokens) or N* (params) of an optimum was got, in words."""
@@ -161,17 +192,16 @@ class IsoflopResult:
     def describe(self) -> str:
         """One sentence: what was fitted on what."""
         curve = {"parabola": "Parabola", "cubic": "Cubic", "marin": "Marin's method: parabola"}
-        fitted = int(self.points["used"].sum())
         curves = sum(budget.curve is not None for budget in self.budgets)
         sentence = (
             f"{curve[self.settings.method]} in log10 {AMOUNTS[self.settings.x]} by least squares "
-            f"on {count(fitted, 'run')} in {count(curves, 'budget')}; C of a budget is the "
+            f"on {count(self.runs, 'run')} in {count(curves, 'budget')}; C of a budget is the "
             f"{COMPUTES[self.compute]}"
         )
         kinds = pd.Series([item.reason.split(":")[0] for item in self.left_out], dtype="str")
         left = [f"{number} {kind}" for kind, number in kinds.value_counts(sort=False).items()]
-        if fitted < self.runs:
-            left.append(f"{self.runs - fitted} in budgets too small to fit")
+        if small := len(self.in_small_budgets):
+            left.append(f"{small} in budgets too small to fit")
         return sentence + (f"; left out: {', '.join(left)}." if left else ".")
 
 
@@ -182,7 +212,7 @@ def fit_isoflops(
     x: X = "tokens",
     compute: Compute | None = None,
     include_excluded: bool = False,
-    drop: Mapping[str, Sequence[object]] | None = None,
+    drop: Mapping[str, str | Iterable[object]] | None = None,
 ) -> IsoflopResult:
     """Optimum of each budget: `IsoflopFit` with these settings, called with the records.
 
@@ -193,43 +223,55 @@ def fit_isoflops(
     method, x, compute, include_excluded
         As `IsoflopFit` has them.
     drop
-        Column to values; rows that hold one of them are left out.
+        Column to a value or values; rows that hold one of them are left out.
+
+    Returns
+    -------
+    IsoflopResult
+        Budgets with their optima, and every row with what became of it.
 
     Raises
     ------
     FitError
-        The records cannot be fitted, see `IsoflopFit.__call__`.
+        A setting is unknown or the records cannot be fitted, see `IsoflopFit.__call__`.
     """
-    pairs = tuple((name, tuple(map(str, values))) for name, values in (drop or {}).items())
+    pairs = tuple(
+        (name, (values,) if isinstance(values, str) else tuple(map(str, values)))
+        for name, values in (drop or {}).items()
+    )
     return IsoflopFit(method, x, compute, include_excluded, pairs)(records)
 
 
-def _checked(records: pd.DataFrame) -> pd.DataFrame:
-    """The records, known to hold what a fit needs."""
-    missing = [column for column in _NEEDED if column not in records]
+def _in_order(records: pd.DataFrame) -> pd.DataFrame:
+    """Rows in an order of their own, so that a fit is the same to the last bit for any order."""
+    if not records.columns.is_unique:
+        raise FitError("the records name a column twice; keep one.")
+    missing = [column for column in RECORD_COLUMNS if column not in records]
     if missing:
         raise FitError(f"the records have no column {', '.join(missing)}; add it.")
     metrics = records["metric"].unique()
     if len(metrics) > 1:
         names = ", ".join(map(str, metrics))
         raise FitError(f"the records hold several metrics ({names}); fit one at a time.")
-    for column in ("tokens", "flops", "params", "value"):
-        numbers = records[column].to_numpy(dtype=np.float64, na_value=np.nan)
-        good = np.isfinite(numbers) & ((numbers > 0) | (column == "value"))
+    points = records.reset_index(drop=True)
+    for column in _NUMBERS:
+        try:
+            points[column] = points[column].astype("float64")
+        except (TypeError, ValueError):
+            raise FitError(f"the records hold a {column} that is no number; remove it.") from None
+    keys = [column for column in (*RECORD_COLUMNS, "run") if column in points]
+    return points.sort_values(keys, kind="stable", ignore_index=True)
+
+
+def _check(used: pd.DataFrame) -> None:
+    """Refuse rows that cannot be fitted, or not together."""
+    for column in _NUMBERS:
+        numbers = used[column].to_numpy()
+        good = (np.abs(numbers) < _TOO_LARGE) & ((numbers > 0) | (column == "value"))
         if not good.all():
             raise FitError(
                 f"the records hold a {column} of {numbers[~good][0]:g}; remove that row."
             )
-    return records
-
-
-def _in_order(records: pd.DataFrame) -> pd.DataFrame:
-    """Rows in an order of their own, so that a fit is the same to the last bit for any order."""
-    keys = [c for c in (*_NEEDED, "run") if c in records]
-    return records.sort_values(keys, kind="stable", ignore_index=True)
-
-
-def _one_of_each(used: pd.DataFrame) -> None:
     labels = used["label"].unique()
     if len(labels) > 1:
         names = " and ".join(map(str, labels[:4]))
@@ -247,7 +289,7 @@ def _groups(points: pd.DataFrame, used: np.ndarray, compute: Compute) -> np.ndar
     return nominal.to_numpy(dtype=np.float64)
 
 
-def _left_out(rows: pd.DataFrame) -> tuple[LeftOut, ...]:
+def _named(rows: pd.DataFrame) -> tuple[LeftOut, ...]:
     rows = rows.sort_values("flops", kind="stable")
     names = rows["run"] if "run" in rows else pd.Series(np.nan, index=rows.index)
     return tuple(

@@ -7,17 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from delphi_core.errors import FitError, did_you_mean
+from delphi_core.errors import FitError, did_you_mean, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
 _ROLES = {
+    "isoflop": None,
+    "excluded": None,
     "heldout": "held-out: larger than anything fitted, never fitted",
-    "validation": "validation: compute-optimal inside the fitted range, never fitted",
+    "validation": "validation: a compute-optimal run, never fitted",
     "optimum": "optimum: already compute-optimal, no part of a sweep",
     "rung": "rung: belongs to a trajectory ladder",
     "target": "target: a large run to be forecast, never fitted",
+}
+_STATUSES = {
+    "finished": None,
+    "diverged": "diverged: its value says nothing about its size",
+    "running": "running: not finished yet",
+    "stopped": "stopped early",
+    "crashed": "crashed",
 }
 
 
@@ -67,12 +76,14 @@ def reasons_left_out(
     Raises
     ------
     FitError
-        `drop` names no column, or a value that no row has.
+        A role or status is unknown, or `drop` names no column, or a value that no row has.
     """
     dropped = _dropped(records, drop)
     columns = ["role", "status", "progress", "excluded_reason", "flops"]
     rows = records.reindex(columns=columns).astype(object)
     rows = rows.where(rows.notna(), None)
+    _known("role", rows["role"], _ROLES)
+    _known("status", rows["status"], _STATUSES)
     reasons = []
     for row, drop_reason in zip(rows.to_dict("records"), dropped, strict=True):
         reason = _ROLES.get(row["role"]) or _unfinished(row)
@@ -84,18 +95,22 @@ def reasons_left_out(
     return reasons
 
 
+def _known(column: str, cells: pd.Series, choices: Mapping[str, str | None]) -> None:
+    for cell in cells.dropna().unique():
+        if cell not in choices:
+            remedy = did_you_mean(str(cell), choices)
+            raise FitError(f"the records hold a {column} {quoted(cell)}; {remedy}")
+
+
 def _unfinished(row: Mapping[Hashable, Any]) -> str | None:
-    status, progress = row["status"], row["progress"]
-    if status in (None, "finished"):
-        return None
-    if status == "diverged":
-        return "diverged: its value says nothing about its size"
-    if status == "running":
-        return "running: not finished yet"
-    words = {"stopped": "stopped early", "crashed": "crashed"}.get(status, status)
-    if progress is None:
-        return f"{words}: how much of its plan was trained is not recorded"
-    return f"{words}: {progress:.0%} of its plan was trained".replace("%", " %")
+    reason = _STATUSES.get(row["status"])
+    if row["status"] not in ("stopped", "crashed"):
+        return reason
+    try:
+        progress = float(row["progress"])
+    except (TypeError, ValueError):
+        return f"{reason}: how much of its plan was trained is not recorded"
+    return f"{reason}: {progress:.0%} of its plan was trained".replace("%", " %")
 
 
 def _dropped(records: pd.DataFrame, drop: Mapping[str, Sequence[str]]) -> list[str | None]:
@@ -104,16 +119,17 @@ def _dropped(records: pd.DataFrame, drop: Mapping[str, Sequence[str]]) -> list[s
     for column, values in drop.items():
         if column not in records:
             remedy = did_you_mean(column, records.columns)
-            raise FitError(f"no column {column!r} to drop by; {remedy}")
+            raise FitError(f"no column {quoted(column)} to drop by; {remedy}")
         cells = records[column]
+        numeric = pd.api.types.is_numeric_dtype(cells)
         for value in values:
-            wanted: object = value
-            if pd.api.types.is_numeric_dtype(cells):
-                wanted = pd.to_numeric(pd.Series([value]), errors="coerce").iloc[0]
-            hits = (cells == wanted).fillna(value=False).to_numpy(dtype=bool)
+            wanted: object = pd.to_numeric(pd.Series([value]), errors="coerce")[0]
+            hits = cells == (wanted if numeric else value)
+            hits = hits.fillna(value=False).astype(bool)
             if not hits.any():
-                remedy = did_you_mean(value, sorted(cells.dropna().astype(str).unique()))
-                raise FitError(f"no row has {column} {value!r}; {remedy}")
-            for place in hits.nonzero()[0]:
+                there = cells.dropna().sort_values().unique()
+                remedy = did_you_mean("" if numeric else value, there)
+                raise FitError(f"no row has {column} {quoted(value)}; {remedy}")
+            for place in hits.to_numpy().nonzero()[0]:
                 reasons[place] = f"dropped: {column} is {value}"
     return reasons

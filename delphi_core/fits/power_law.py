@@ -9,7 +9,8 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from delphi_core.errors import FitError
-from delphi_core.words import COMPUTES, count
+from delphi_core.fits.curve import Flag
+from delphi_core.words import count
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -31,6 +32,8 @@ class PowerLaw:
         log10 of y at C = 1 FLOP.
     optima
         How many budgets it was fitted on.
+    at_edge
+        How many of their optima are flagged edge: extrapolated, or not the lowest place sampled.
     rule
         How y was got in each budget.
     compute
@@ -41,6 +44,7 @@ class PowerLaw:
     exponent: float
     log10_coefficient: float
     optima: int
+    at_edge: int
     rule: str
     compute: str
 
@@ -57,11 +61,12 @@ class PowerLaw:
     def describe(self) -> str:
         """One sentence: the law and how it was got."""
         symbol = {"tokens": "D*", "params": "N*"}[self.quantity]
+        outside = f" {self.at_edge} of the optima at an edge." if self.at_edge else ""
         exact = " Two points determine it exactly, so nothing tests it." if self.optima == 2 else ""
         return (
             f"{symbol} = 10^{self.log10_coefficient:.4f} C^{self.exponent:.4f} by least squares in "
-            f"logarithms over {count(self.optima, 'budget')}; C of a budget is the "
-            f"{COMPUTES[self.compute]}, {symbol} {self.rule}.{exact}"
+            f"logarithms over {count(self.optima, 'budget')}, C {self.compute}; {symbol} "
+            f"{self.rule}.{exact}{outside}"
         )
 
 
@@ -70,6 +75,16 @@ def fit_token_law(isoflop: IsoflopResult) -> PowerLaw:
 
     Least squares of log10 D* on log10 C over the budgets that have an optimum, each with the
     same weight (Marin's IsoFLOP analysis; Approach 2 of Hoffmann et al. 2022, arXiv 2203.15556).
+
+    Parameters
+    ----------
+    isoflop
+        Fitted budgets.
+
+    Returns
+    -------
+    PowerLaw
+        In tokens, of C in FLOP.
 
     Raises
     ------
@@ -81,6 +96,16 @@ def fit_token_law(isoflop: IsoflopResult) -> PowerLaw:
 
 def fit_params_law(isoflop: IsoflopResult) -> PowerLaw:
     """Params law N* = 10^q C^p of fitted optima, by the same least squares as the token law.
+
+    Parameters
+    ----------
+    isoflop
+        Fitted budgets.
+
+    Returns
+    -------
+    PowerLaw
+        In parameters (active ones on a ladder sized by them), of C in FLOP.
 
     Raises
     ------
@@ -106,6 +131,7 @@ def _fit(isoflop: IsoflopResult, quantity: Literal["tokens", "params"]) -> Power
         exponent=float(slope),
         log10_coefficient=float(intercept),
         optima=len(optima),
+        at_edge=sum(Flag.EDGE in optimum.flags for optimum in optima),
         rule=isoflop.rule(quantity),
         compute=isoflop.compute,
     )

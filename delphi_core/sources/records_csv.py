@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from delphi_core.checks import check_table, typed_or_raise
+from delphi_core.checks import check_table
 from delphi_core.csv_text import read_csv_text
 from delphi_core.errors import DataError
 from delphi_core.records import RECORDS
@@ -33,12 +33,18 @@ def read_records(path: str | Path) -> pd.DataFrame:
     DataError
         The file cannot be read, or holds mistakes: one sentence each.
     """
-    file = Path(path)
+    name = shown_name(path)
     try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise DataError([f"{file.name} cannot be read: {error.strerror}."]) from None
-    return parse_records(data, file.name)
+        data = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a path"
+        raise DataError([f"{name} cannot be read: {reason}."]) from None
+    return parse_records(data, name)
+
+
+def shown_name(path: str | Path) -> str:
+    """A file's name as messages call it: line breaks and terminal codes are replaced."""
+    return "".join(c if c.isprintable() else "?" for c in Path(path).name) or "the file"
 
 
 def parse_records(data: bytes, name: str) -> pd.DataFrame:
@@ -50,6 +56,12 @@ def parse_records(data: bytes, name: str) -> pd.DataFrame:
         Content of the file.
     name
         How messages call it.
+
+    Raises
+    ------
+    DataError
+        The content holds mistakes: one sentence each.
     """
-    frame, problems = check_table(read_csv_text(data, name), RECORDS, name, others=True)
-    return typed_or_raise(frame, problems)
+    frame, mistakes = check_table(read_csv_text(data, name), RECORDS, name, others=True)
+    mistakes.raise_any()
+    return frame.reset_index(drop=True)

@@ -56,7 +56,7 @@ def published_optima(published: pd.DataFrame) -> None:
 
 def left_out(isoflop: IsoflopResult) -> None:
     """Table of the runs that were not fitted, and why."""
-    table = left_out_table(isoflop).sort_values("flops", kind="stable")
+    table = left_out_table(isoflop)
     if len(table):
         st.markdown(f"**Not fitted: {len(table)} of {len(isoflop.points)} runs**")
         _show(table, "isoflop_left_out", "Runs that were not fitted, and why")

@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from delphi_core.errors import FitError
-from delphi_core.figures.isoflop import off_scale
+from delphi_core.figures.isoflop_extent import off_chart
 from delphi_core.fits.power_law import fit_params_law, fit_token_law
 from delphi_core.web.messages import plain
-from delphi_core.words import AMOUNTS, count
+from delphi_core.words import AMOUNTS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from delphi_core.fits.isoflop import IsoflopResult
     from delphi_core.snapshot import Ladder, Snapshot
     from delphi_core.web.view_state import IsoflopView
+
+
+LONGEST_LINK = 60
+FEW_OPTIMA = 3
+"""A law on so few optima is said to be one in the headline."""
 
 
 def headline(ladder: Ladder, isoflop: IsoflopResult, published: pd.DataFrame | None) -> str:
@@ -29,7 +34,13 @@ def headline(ladder: Ladder, isoflop: IsoflopResult, published: pd.DataFrame | N
         law = fit_token_law(isoflop) if x == "tokens" else fit_params_law(isoflop)
     except FitError:
         return f"{title}: too few budgets have an optimum for a law"
-    return f"{title}: the optimal number of {AMOUNTS[x]} grows as $C^{{{law.exponent:.3f}}}$"
+    verb = "seems to grow" if law.optima <= FEW_OPTIMA or law.at_edge else "grows"
+    finding = f"the optimal number of {AMOUNTS[x]} {verb} as $C^{{{law.exponent:.3f}}}$"
+    if law.optima <= FEW_OPTIMA:
+        finding += f", on {law.optima} budgets only"
+    if law.at_edge:
+        finding += f", with {law.at_edge} of {law.optima} optima at an edge"
+    return f"{title}: {finding}"
 
 
 def value_title(snapshot: Snapshot, metric: str) -> str:
@@ -49,15 +60,12 @@ def caption(
         if len(isoflop.optima) > 1:
             lines += [fit_token_law(isoflop).describe(), fit_params_law(isoflop).describe()]
     else:
-        fit_set = published["fit_set"].iloc[0]
+        fit_sets = "; ".join(published["fit_set"].unique())
         lines.append(
-            f"Dashed: parabolas and optima as published ({fit_set}); the snapshot holds no values "
+            f"Dashed: parabolas and optima as published ({fit_sets}); the snapshot holds no values "
             "of this metric for the ladder's own runs, so nothing was fitted here."
         )
-    outside = off_scale(isoflop)
-    if len(outside):
-        values = ", ".join(f"{value:.2f}" for value in sorted(outside["value"]))
-        lines.append(f"{count(len(outside), 'run')} off the chart, at {values}.")
+    lines += off_chart(isoflop, published)
     made = snapshot.created_at[:10]
     lines.append(f"FLOPs: {ladder.flops_convention}. Snapshot {snapshot.id} of {made}.")
     text = "  \n".join(plain(line) for line in lines)
@@ -65,12 +73,13 @@ def caption(
 
 
 def refit_code(view: IsoflopView) -> str:
-    """Python that fits the downloaded points again, to the same coefficients."""
+    """Python that fits the downloaded points again, to the same coefficients and law."""
+    law = "fit_token_law" if view.x == "tokens" else "fit_params_law"
     return (
         "import delphi_core as dc\n"
         f"records = dc.read_records({file_stem(view) + '_points.csv'!r})\n"
         f"isoflop = dc.fit_isoflops(records, method={view.method!r}, x={view.x!r})\n"
-        "dc.fit_token_law(isoflop).exponent"
+        f"print(dc.{law}(isoflop).describe())"
     )
 
 
@@ -83,15 +92,23 @@ def file_stem(view: IsoflopView) -> str:
 def _sources(
     snapshot: Snapshot, ladder: Ladder, isoflop: IsoflopResult, published: pd.DataFrame | None
 ) -> str:
-    runs = snapshot.tables["runs"]
-    own = runs[(runs["ladder"] == ladder.ladder) & runs["run"].isin(isoflop.points["run"])]
-    keys = set(own["source"]) | (set() if published is None else set(published["source"]))
+    """Links to where the runs, their values and the published curves come from."""
+    runs, metrics = isoflop.points["run"], isoflop.points["metric"]
+    keys = set() if published is None else set(published["source"])
+    for name in ("runs", "evals"):
+        table = snapshot.tables[name]
+        own = table[(table["ladder"] == ladder.ladder) & table["run"].isin(runs)]
+        if name == "evals":
+            own = own[own["metric"].isin(metrics)]
+        keys |= set(own["source"])
     urls = snapshot.tables["sources"].set_index("source")["url"]
-    return ", ".join(_link(key, str(urls[key])) for key in sorted(keys))
+    return ", ".join(_link(str(urls[key])) for key in sorted(keys))
 
 
-def _link(words: str, url: str) -> str:
-    """Markdown link; only web addresses, and nothing that could end it early."""
-    if not re.fullmatch(r"https://[^\s()<>\[\]]+", url):
-        return plain(words)
-    return f"[{plain(words)}]({url})"
+def _link(url: str) -> str:
+    """Markdown link to a source; anything but a plain web address stays text."""
+    words = url.removeprefix("https://")
+    words = plain(words if len(words) <= LONGEST_LINK else f"{words[:LONGEST_LINK]}...")
+    if not re.fullmatch(r"https://[^\s()<>\[\]\\]+", url):
+        return words
+    return f"[{words}]({url})"

@@ -1,9 +1,9 @@
 """The view a page shows and the URL it shows it under, kept the same.
 
 Widgets have the URL parameters' names as keys. Before they are made, the view is read from
-whichever changed last, the URL or a widget; widgets and URL are then set to it. So the URL always
-opens exactly what is on screen, whichever options or defaults hang on another choice, and the
-browser's Back and Forward walk through the views. Streamlit's own `bind="query-params"` does
+whichever changed last, the URL or a widget, and the other is set to it. So the URL always opens
+exactly what is on screen, whichever options or defaults hang on another choice, and the browser's
+Back and Forward walk through the views. Streamlit's own `bind="query-params"` does
 neither: it leaves a value in the URL that a changed default has made wrong, and Back loses it.
 """
 
@@ -44,20 +44,24 @@ def shown_view(kind: type[View], snapshot: Snapshot) -> View:
         if name in st.session_state and st.session_state[name] != value
     }
     if query != state.get("query"):
+        # A link, or a step back or forward. It stays in the address as it came: what is not to
+        # be had in it would otherwise make one step back lead here again.
         view, state["notices"] = kind.read(query, snapshot)
+        state["query"] = query
     else:
         view, _ = kind.read({**query, **used}, snapshot)
         if used:
             state["notices"] = []
+            state["query"] = view.to_query(snapshot)
+            _write(state["query"], names)
     state["view"] = asdict(view)
-    state["query"] = view.to_query(snapshot)
     st.session_state.update(state["view"])
-    if state["query"] != query:
-        others = {name: st.query_params.get_all(name) for name in st.query_params}
-        # One write, so that one step back leads to the view before.
-        st.query_params.from_dict(
-            {name: value for name, value in others.items() if name not in names} | state["query"]
-        )
     for notice in state["notices"]:
         st.warning(plain(notice))
     return view
+
+
+def _write(query: dict[str, str], names: list[str]) -> None:
+    """Set a page's parameters and leave others as they are, in one step of the history."""
+    others = {name: st.query_params.get_all(name) for name in st.query_params if name not in names}
+    st.query_params.from_dict({**others, **query})

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
 
-from delphi_core.errors import did_you_mean
+from delphi_core.errors import DataError, FitError, did_you_mean, quoted
 from delphi_core.fits.isoflop import fit_isoflops
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from delphi_core.fits.isoflop import Method, X
     from delphi_core.snapshot import Snapshot
 
-LONGEST_SHOWN = 80
 METHODS: tuple[Method, ...] = ("parabola", "cubic", "marin")
 
 
@@ -78,15 +77,29 @@ class IsoflopView(ViewState):
             URL parameters by name; those of other names are ignored.
         snapshot
             Where ladders and metrics are looked up.
+
+        Returns
+        -------
+        view : IsoflopView
+            With every part to be had.
+        notices : list of str
+            One sentence a part that is not.
+
+        Raises
+        ------
+        DataError
+            The snapshot holds no ladder with IsoFLOP curves.
         """
         asked = Asked(query)
         ladders = isoflop_ladders(snapshot)
+        if not ladders:
+            raise DataError(["this snapshot holds no ladder with IsoFLOP curves."])
         ladder = asked.one("ladder", ladders, ladders[0])
         metrics = isoflop_metrics(snapshot, ladder)
         metric = asked.one("metric", metrics, snapshot.ladder(ladder).default_metric)
         axes = isoflop_axes(snapshot, ladder, metric)
         x = asked.one("x", axes, snapshot.ladder(ladder).default_x)
-        method = asked.one("method", METHODS, METHODS[0])
+        method = asked.one("method", isoflop_methods(snapshot, ladder, metric), METHODS[0])
         return cls(ladder, metric, cast("X", x), cast("Method", method)), asked.notices
 
 
@@ -111,9 +124,8 @@ class Asked:
         asked = self.query.get(name)
         if asked is None or asked in options:
             return asked or fallback
-        shown = asked if len(asked) <= LONGEST_SHOWN else f"{asked[:LONGEST_SHOWN]}..."
         self.notices.append(
-            f"The link asks for {name} {shown!r}, which is not offered here "
+            f"The link asks for {name} {quoted(asked)}, which is not offered here "
             f"({did_you_mean(asked, options)}); {fallback!r} is shown."
         )
         return fallback
@@ -121,34 +133,61 @@ class Asked:
 
 def isoflop_ladders(snapshot: Snapshot) -> list[str]:
     """Ladders that the IsoFLOP page offers, in the order of ladders.csv."""
-    ladders = snapshot.tables["ladders"]
-    return [str(ladder) for ladder in ladders.loc[ladders["kind"] == "isoflop", "ladder"]]
+    return list(_offers(snapshot))
 
 
 def isoflop_metrics(snapshot: Snapshot, ladder: str) -> list[str]:
     """Metrics of a ladder with a budget of three runs, or with published parabolas."""
-    return [
-        metric
-        for metric in snapshot.metrics(ladder)
-        if has_curve(snapshot, ladder, metric) or len(published_parabolas(snapshot, ladder, metric))
-    ]
+    return list(_offers(snapshot)[ladder])
 
 
 def isoflop_axes(snapshot: Snapshot, ladder: str, metric: str) -> list[str]:
     """What a ladder's loss can be drawn against: tokens, and size unless only published."""
-    if not has_curve(snapshot, ladder, metric):
+    if only_published(snapshot, ladder, metric):
         return ["tokens"]
     return ["tokens", snapshot.ladder(ladder).params_column]
+
+
+def isoflop_methods(snapshot: Snapshot, ladder: str, metric: str) -> tuple[Method, ...]:
+    """How a metric can be fitted; what is only published is parabolas."""
+    return METHODS[:1] if only_published(snapshot, ladder, metric) else METHODS
+
+
+def only_published(snapshot: Snapshot, ladder: str, metric: str) -> bool:
+    """Whether a metric has published parabolas but no runs here to fit curves to."""
+    return not _offers(snapshot)[ladder][metric]
 
 
 def published_parabolas(snapshot: Snapshot, ladder: str, metric: str) -> pd.DataFrame:
     """Rows of published_optima of a ladder and metric that have a parabola in log10 tokens."""
     optima = snapshot.tables["published_optima"]
     rows = optima[(optima["ladder"] == ladder) & (optima["metric"] == metric)]
-    return rows.dropna(subset=["optimal_tokens", "a", "b", "c", "token_min", "token_max"])
+    needed = ["optimal_tokens", "optimal_params", "a", "b", "c", "token_min", "token_max"]
+    return rows.dropna(subset=needed)
 
 
-@lru_cache(maxsize=256)
-def has_curve(snapshot: Snapshot, ladder: str, metric: str) -> bool:
-    """Whether a ladder has a budget of a metric with three runs of different size."""
-    return any(budget.curve for budget in fit_isoflops(snapshot.records(ladder, metric)).budgets)
+@lru_cache(maxsize=1)
+def _offers(snapshot: Snapshot) -> dict[str, dict[str, bool]]:
+    """Ladder to metric to whether it has a curve here; False: only published ones."""
+    ladders = snapshot.tables["ladders"]
+    offers: dict[str, dict[str, bool]] = {}
+    for ladder in ladders.loc[ladders["kind"] == "isoflop", "ladder"]:
+        curves = {
+            metric: _has_curve(snapshot, ladder, metric) for metric in snapshot.metrics(ladder)
+        }
+        metrics = {
+            metric: curve
+            for metric, curve in curves.items()
+            if curve or len(published_parabolas(snapshot, ladder, metric))
+        }
+        if metrics:
+            offers[str(ladder)] = metrics
+    return offers
+
+
+def _has_curve(snapshot: Snapshot, ladder: str, metric: str) -> bool:
+    try:
+        isoflop = fit_isoflops(snapshot.records(ladder, metric))
+    except FitError:
+        return False
+    return any(budget.curve for budget in isoflop.budgets)

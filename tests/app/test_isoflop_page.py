@@ -1,8 +1,11 @@
 """The IsoFLOP page, headless: what it shows is what the core and the command line give."""
 
 import base64
+import io
 import json
+import runpy
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -107,8 +110,10 @@ def test_every_control_changes_the_chart_and_the_url(open_page):
     page.button_group(key="method").set_value("cubic").run()
     assert page.query_params == {"x": "params", "method": "cubic"}
     page.selectbox(key="metric").set_value(BPB).run()
-    assert page.query_params == {"metric": BPB, "method": "cubic"}
+    assert page.query_params == {"metric": BPB}
     page.selectbox(key="ladder").set_value("moe-v16").run()
+    assert page.query_params == {"ladder": "moe-v16", "metric": BPB}
+    page.button_group(key="method").set_value("cubic").run()
     assert page.query_params == {"ladder": "moe-v16", "metric": BPB, "method": "cubic"}
     assert page.button_group(key="x").value == "active_params"
     page.selectbox(key="ladder").set_value("delphi-attempt-1").run()
@@ -140,11 +145,109 @@ def test_foreign_parameters_stay(open_page):
     assert page.query_params == {"utm": "discord", "x": "params"}
 
 
-def test_downloads_are_offered(open_page):
-    page = open_page(ladder="moe-v16", x="tokens")
-    points, optima = page.get("download_button")
-    assert (points.proto.label, optima.proto.label) == ("Points", "Optima")
-    assert "moe-v16_eval-paloma-macro_loss_tokens_parabola_points.csv" in page.code[0].value
+@pytest.fixture
+def downloads(monkeypatch):
+    """What the page's download buttons would save: file name to content."""
+    files = {}
+
+    def button(_label, data, file_name, **_options):
+        files[file_name] = data()
+
+    monkeypatch.setattr(st, "download_button", button)
+    return files
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder that the test runs in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("view", VIEWS, ids="-".join)
+def test_downloads_are_what_is_shown_and_fit_to_the_same_law(
+    open_page, downloads, view, folder, capsys
+):
+    ladder, metric, x, method = view
+    page = open_page(ladder=ladder, metric=metric, x=x, method=method)
+    stem = f"{ladder}_{metric.replace('/', '-')}_{x}_{method}"
+    assert list(downloads) == [f"{stem}_points.csv", f"{stem}_optima.csv"]
+    optima = pd.read_csv(io.StringIO(downloads[f"{stem}_optima.csv"]))
+    table = table_with(page, "optimal_tokens")
+    assert optima["optimal_tokens"].equals(table["optimal_tokens"])
+    assert optima["loss_at_optimal"].equals(table["loss_at_optimal"])
+    assert set(optima["ladder"]) == {ladder}
+    points = pd.read_csv(io.StringIO(downloads[f"{stem}_points.csv"]))
+    assert len(points) == drawn_points(page)
+    # The snippet on the page, run as it stands, says what the caption says.
+    (folder / f"{stem}_points.csv").write_text(downloads[f"{stem}_points.csv"], encoding="utf-8")
+    capsys.readouterr()
+    exec(page.code[0].value, {})  # noqa: S102 - the page's own snippet
+    assert capsys.readouterr().out.strip() in page.caption[0].value.replace("\\", "")
+
+
+def drawn_points(page):
+    """How many runs the chart draws."""
+    data = json.loads(chart(page).spec)["data"]
+    return sum(len(trace["text"]) for trace in data if "customdata" in trace)
+
+
+def test_published_curves_come_without_a_snippet(open_page, downloads):
+    page = open_page(metric=BPB)
+    assert not page.code
+    stem = "delphi_eval-paloma-c4_en-bpb_tokens_parabola"
+    optima = pd.read_csv(io.StringIO(downloads[f"{stem}_optima.csv"]))
+    shown = table_with(page, "fit_set")["optimal_tokens"]
+    assert optima["optimal_tokens"].to_list() == shown.to_list()
+
+
+def test_sizes_of_mixtures_of_experts_are_said_to_be_active(open_page):
+    page = open_page(ladder="moe-v16")
+    columns = [json.loads(table.proto.columns) for table in page.dataframe]
+    assert columns[0]["optimal_params"]["label"] == "N* (active parameters)"
+    assert "active parameters" in chart(page).alt
+    assert "tokens per active parameter" in chart(page).spec
+    dense = open_page()
+    columns = [json.loads(table.proto.columns) for table in dense.dataframe]
+    assert columns[0]["optimal_params"]["label"] == "N* (parameters)"
+
+
+def test_caption_names_sources_and_what_is_off_the_chart(open_page):
+    page = open_page(ladder="moe-aug-hero")
+    words = page.caption[0].value
+    assert "2 runs off the chart" in words
+    assert "](https://github.com/marin-community/marin/issues/8003" in words
+    # Runs, their values of this metric and the published curves come from different sources.
+    words = open_page(metric=BPB).caption[0].value
+    for end in ("delphi-blog-data)", "delphi_midtraining.md)", "marin-community/marin)"):
+        assert end in words
+
+
+def test_few_optima_are_said_in_the_headline(open_page):
+    page = open_page(ladder="moe-aug-hero", method="cubic")
+    assert "seems to grow" in page.title[0].value
+    assert page.title[0].value.endswith("on 2 budgets only")
+    assert "only" not in open_page().title[0].value
+
+
+def test_a_notice_stays_until_a_control_is_used(open_page):
+    page = open_page(method="spline", ladder="moe-v16")
+    assert "'spline'" in page.warning[0].value.replace("\\", "")
+    page.run()
+    assert len(page.warning) == 1
+    page.button_group(key="x").set_value("tokens").run()
+    assert not page.warning
+    assert page.query_params == {"ladder": "moe-v16", "x": "tokens"}
+
+
+def test_a_link_stays_in_the_address_as_it_came(open_page):
+    page = open_page(ladder="delphi", method="spline")
+    assert page.query_params == {"ladder": "delphi", "method": "spline"}
+
+
+def test_the_server_gets_an_app_with_compression():
+    module = runpy.run_path(str(Path(__file__).parents[2] / "app.py"))
+    assert isinstance(module["app"], st.App)
 
 
 def test_chart_data_are_the_points(open_page, snapshot):
@@ -191,3 +294,39 @@ def test_hostile_names_are_shown_as_text(other_snapshot, open_page):
     assert page.title[0].value.startswith(r"\<script\>alert\(1\)\<\/script\> \[x\]\(javascript\:")
     assert "](javascript" not in page.caption[0].value
     assert "2030" in page.caption[0].value
+
+
+@pytest.mark.parametrize("keep", [0, 2])
+def test_a_ladder_without_curves_is_not_offered(other_snapshot, open_page, keep):
+    for table in ("runs", "evals"):
+        file = other_snapshot / f"{table}.csv"
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        own = [line for line in lines if line.startswith("moe-aug-hero,")]
+        others = [line for line in lines if not line.startswith("moe-aug-hero,")]
+        file.write_text("".join(others + own[:keep]), encoding="utf-8")
+    snapshots.write_manifest(other_snapshot, "2030-01-01T00:00:00Z")
+    page = open_page(ladder="moe-aug-hero")
+    assert not page.exception
+    assert len(page.selectbox(key="ladder").options) == 3
+    assert "moe-aug-hero" in page.warning[0].value.replace("\\", "")
+
+
+def test_a_sweep_with_two_labels_does_not_take_other_ladders_down(other_snapshot, open_page):
+    file = other_snapshot / "runs.csv"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace(",adamh_scaling_v6,", ",another,", 1), encoding="utf-8")
+    snapshots.write_manifest(other_snapshot, "2030-01-01T00:00:00Z")
+    page = open_page(ladder="moe-v16")
+    assert not page.exception
+    assert not page.error
+    assert len(table_with(page, "optimal_tokens")) == 6
+
+
+def test_a_snapshot_without_sweeps_says_so(other_snapshot, open_page):
+    file = other_snapshot / "ladders.csv"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace(",isoflop,", ",optima,"), encoding="utf-8")
+    snapshots.write_manifest(other_snapshot, "2030-01-01T00:00:00Z")
+    page = open_page()
+    assert not page.exception
+    assert "no ladder with IsoFLOP curves" in page.error[0].value

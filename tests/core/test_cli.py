@@ -1,6 +1,7 @@
 """The command line: keys, exit status, and standard output that holds JSON and nothing else."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -77,9 +78,16 @@ def test_drop_may_be_given_again(run):
     dropped = [o for o in json.loads(out)["left_out"] if o["reason"].startswith("dropped")]
     assert status == 0
     assert len(dropped) == 8 + 2
+    twice = run("fit", "--drop", "hidden_dim=512", "--drop", "hidden_dim=640", "--json")[1]
+    once = run("fit", "--drop", "hidden_dim=512,640", "--json")[1]
+    assert json.loads(twice)["left_out"] == json.loads(once)["left_out"]
+    assert {o["reason"] for o in json.loads(once)["left_out"]} >= {
+        "dropped: hidden_dim is 512",
+        "dropped: hidden_dim is 640",
+    }
     status, out, err = run("fit", "--drop", "hidden_dim=641")
     assert (status, out) == (1, "")
-    assert err.startswith("no row has hidden_dim '641'; did you mean '640'")
+    assert err.startswith("no row has hidden_dim '641'; known: 512, 640, 768, 896")
 
 
 def test_text_output_says_the_same(run):
@@ -98,6 +106,8 @@ def test_text_output_says_the_same(run):
         (["--x", "active_params"], "ladder delphi has no active_params; its sizes are params"),
         (["--ladder", "moe-v16", "--x", "params"], "its sizes are active_params: use that"),
         (["--drop", "width=1"], "no column 'width' to drop by"),
+        (["--ladder", "hero"], "ladder hero has no final values of any metric"),
+        (["--metric", ""], "ladder delphi has no metric ''"),
     ],
 )
 def test_bad_input_is_status_1_and_one_sentence(run, arguments, words):
@@ -115,6 +125,21 @@ def test_nothing_to_fit_is_status_3_with_what_there_is(run):
     assert err.startswith("no law was fitted")
 
 
+def test_ladders_that_are_no_sweep_have_nothing_to_fit(run):
+    status, out, _ = run("fit", "--ladder", "moe-may-gates", "--json")
+    assert status == 3
+    assert [o["reason"].split(":")[0] for o in json.loads(out)["left_out"]] == ["optimum"] * 4
+
+
+def test_runs_in_small_budgets_are_named(run):
+    document = json.loads(run("fit", "--ladder", "moe-aug-hero", "--json")[1])
+    assert (document["runs"], len(document["left_out"])) == (12, 6)
+    assert {o["run"] for o in document["in_small_budgets"]} == {
+        *("aug_hero_isoflop-d768-3e19", "aug_hero_isoflop-d1536-3e19"),
+        "aug_hero_isoflop-d1280-1e20",
+    }
+
+
 @pytest.mark.parametrize(
     "arguments",
     [[], ["fit", "--method", "spline"], ["fit", "--drop", "x"], ["validate"], ["nonsense"]],
@@ -129,13 +154,19 @@ def test_a_broken_snapshot_is_status_1(run, monkeypatch, tmp_path):
     monkeypatch.setenv("DELPHI_SNAPSHOT", str(tmp_path))
     status, out, err = run("fit", "--json")
     assert (status, out) == (1, "")
-    assert err == "manifest.json cannot be read: No such file or directory.\n"
+    assert err.endswith("/manifest.json' cannot be read: No such file or directory.\n")
 
 
 def test_as_a_process(tmp_path):
-    def process(*arguments):
-        command = [sys.executable, "-m", "delphi_core", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603 - our own command
+    def process(*arguments, **environment):
+        return subprocess.run(  # noqa: S603 - our own command
+            [sys.executable, "-m", "delphi_core", *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            env=os.environ | environment,
+        )
 
     good = tmp_path / "good.csv"
     good.write_text("tokens,metric,value,flops,params,label\n1e9,loss,3.5,1e18,1e8,a\n")
@@ -148,3 +179,8 @@ def test_as_a_process(tmp_path):
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr == "bad.csv is UTF-16 or UTF-32 text; save it as CSV in UTF-8.\n"
     assert process("validate").returncode == 2
+    odd = tmp_path / "goo\u0301\n\x1b[31m.csv"
+    odd.write_bytes(good.read_bytes())
+    shown = process("validate", str(odd), PYTHONIOENCODING="ascii")
+    assert (shown.returncode, len(shown.stdout.splitlines())) == (0, 1)
+    assert "\x1b" not in shown.stdout

@@ -10,7 +10,13 @@ def test_ten_lines_at_most_and_none_forgotten(mistakes, lines):
     shown = str(DataError([f"mistake {number}" for number in range(mistakes)])).splitlines()
     assert len(shown) == lines
     if mistakes > 10:
-        assert shown[-1] == f"and {mistakes - 9} more mistakes of this kind."
+        assert shown[-1] == f"and {mistakes - 9:,} more mistakes."
+
+
+def test_unlisted_mistakes_are_counted():
+    assert str(DataError(["a", "b"], unlisted=8)) == "a\nb"
+    shown = str(DataError([str(i) for i in range(10)], unlisted=1_000_000)).splitlines()
+    assert (len(shown), shown[-1]) == (10, "and 1,000,001 more mistakes.")
 
 
 def test_near_misses():

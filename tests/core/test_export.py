@@ -12,6 +12,7 @@ from delphi_core import export
 from delphi_core.sources.records_csv import parse_records
 
 MACRO = "eval/paloma/macro_loss"
+IDS = {"snapshot": "id", "ladder": "l", "metric": MACRO, "params_column": "params"}
 VIEWS = [
     ("delphi", "tokens", "parabola"),
     ("delphi", "params", "marin"),
@@ -60,6 +61,9 @@ def test_points_hold_every_row_with_its_reason(snapshot):
 def test_optima_csv_is_the_table(snapshot):
     fit = dc.fit_isoflops(snapshot.records("delphi-attempt-1", MACRO))
     table = pd.read_csv(io.StringIO(export.optima_csv(fit)))
+    context = pd.read_csv(io.StringIO(export.optima_csv(fit, ladder="l")))
+    got = context[["method", "x", "compute", "ladder"]].drop_duplicates()
+    assert got.to_numpy().tolist() == [["parabola", "tokens", "recorded", "l"]]
     assert table["flags"].to_list()[0] == "few_points concave"
     assert np.isnan(table["optimal_tokens"].to_list()[0])
     assert table["optimal_tokens"].to_list()[1:] == [b.optimal_tokens for b in fit.optima]
@@ -67,11 +71,12 @@ def test_optima_csv_is_the_table(snapshot):
 
 def test_document_is_valid_json_with_the_numbers(snapshot):
     fit = dc.fit_isoflops(snapshot.records("delphi-attempt-1", MACRO))
-    document, missing = export.isoflop_document(fit, snapshot="id", ladder="l", metric=MACRO)
+    document, missing = export.isoflop_document(fit, **IDS)
     assert missing == []
     again = json.loads(json.dumps(document, allow_nan=False))
     assert again["budgets"][0]["flags"] == ["few_points", "concave"]
     assert again["budgets"][0]["optimal_tokens"] is None
     assert again["budgets"][1]["optimal_tokens"] == fit.optima[0].optimal_tokens
     assert again["token_law"]["alpha"] == dc.fit_token_law(fit).exponent
-    assert again["runs"] + len(again["left_out"]) == len(fit.points)
+    others = len(again["left_out"]) + len(again["in_small_budgets"])
+    assert again["runs"] + others == len(fit.points)

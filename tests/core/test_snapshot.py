@@ -86,15 +86,25 @@ def test_a_torn_snapshot_is_refused(folder):
 
 def test_missing_parts_are_named(folder, tmp_path):
     (folder / "evals.csv").unlink()
-    assert problems(folder) == ("evals.csv cannot be read: No such file or directory.",)
+    assert problems(folder) == ("'snapshot/evals.csv' cannot be read: No such file or directory.",)
     (folder / MANIFEST).unlink()
-    assert problems(folder) == ("manifest.json cannot be read: No such file or directory.",)
-    assert problems(tmp_path / "nowhere")[0].startswith("no folder ")
+    assert problems(folder) == (
+        "'snapshot/manifest.json' cannot be read: No such file or directory.",
+    )
+    assert problems(tmp_path / "nowhere")[0].startswith("'nowhere/manifest.json' cannot be read")
+    assert problems(tmp_path / ("x" * 5000))[0].endswith("cannot be read: File name too long.")
 
 
 @pytest.mark.parametrize(
     "content",
-    ["", "not json", "[]", "{}", '{"schema_version": 1, "created_at": "x", "files": []}'],
+    [
+        "",
+        "not json",
+        "[]",
+        "{}",
+        "[" * 200_000,
+        '{"schema_version": 1, "created_at": "x", "files": []}',
+    ],
 )
 def test_a_broken_manifest_is_refused(folder, content):
     (folder / MANIFEST).write_text(content, encoding="utf-8")
@@ -141,7 +151,7 @@ MISTAKES = {
     "unknown role": ("runs", ",isoflop,,", ",isoflops,,", "role is 'isoflops'; it must be one of"),
     "not a date": ("events", "2026-08-19", "19 August", "utc is '19 August'; it must be a date"),
     "not a flag": ("segments", "main,4096,1", "main,4096,maybe", "comparable is 'maybe'; it must"),
-    "over one": ("runs", "0.8002690314866481", "80", "progress is '80'; it must be a finite"),
+    "over one": ("runs", "0.8002690314866481", "80", "progress is '80'; it must be a number"),
     "unknown run": ("evals", RUN, "isoflop-3e+18-d512", "run 'isoflop-3e+18-d512' is not in runs"),
     "unknown metric": ("evals", "eval/paloma/macro_loss", "eval/macro", "metric 'eval/macro' is"),
     "unknown ladder": ("segments", "moe-67b,", "moe-68b,", "is not in ladders.csv; did you mean"),
@@ -175,6 +185,14 @@ def test_a_thousand_mistakes_are_ten_lines(folder):
         dc.load_snapshot(folder)
     assert len(str(caught.value).splitlines()) == 10
     assert len(caught.value.problems) == 334
+
+
+def test_a_table_without_rows_is_fine(folder):
+    for name in ("events", "segments", "targets"):
+        file = folder / f"{name}.csv"
+        file.write_text(file.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
+    write_manifest(folder, "2026-01-01T00:00:00Z")
+    assert len(dc.load_snapshot(folder).tables["events"]) == 0
 
 
 def test_nothing_is_read_from_a_bucket_yet():

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 import delphi_core as dc
-from delphi_core.figures.isoflop import isoflop_alt, isoflop_figure, off_scale
+from delphi_core.figures.isoflop import isoflop_alt, isoflop_figure
+from delphi_core.figures.isoflop_extent import off_chart
 
 MACRO = "eval/paloma/macro_loss"
 VIEWS = [
@@ -59,12 +60,18 @@ def test_curves_are_the_fits_and_optima_lie_on_them(snapshot, ladder, x, method)
 @pytest.mark.parametrize(("ladder", "x", "method"), VIEWS)
 def test_axes_show_all_but_diverged_runs(snapshot, ladder, x, method):
     fit = fit_of(snapshot, ladder, x, method)
-    layout = isoflop_figure(fit, value_title="loss").layout
+    figure = isoflop_figure(fit, value_title="loss")
+    layout = figure.layout
     low, high = layout.yaxis.range
     hidden = fit.points[(fit.points["value"] < low) | (fit.points["value"] > high)]
     assert hidden["left_out_reason"].str.startswith("diverged").all()
-    pd.testing.assert_frame_equal(hidden, off_scale(fit))
-    assert len(hidden) == (2 if ladder == "moe-aug-hero" else 0)
+    if ladder == "moe-aug-hero":
+        assert off_chart(fit) == ["2 runs off the chart, at 11.76, 11.76."]
+        names = [trace.name for trace in figure.data]
+        assert "diverged, not fitted (off the chart)" in names
+    else:
+        assert off_chart(fit) == []
+        assert hidden.empty
     assert layout.xaxis.type == "log"
     assert layout.xaxis.dtick is None
     ticks = np.log10(layout.xaxis.tickvals)
@@ -90,7 +97,9 @@ def test_published_curves_run_through_their_optima(snapshot):
         assert min(trace.y) == pytest.approx(row["loss_at_optimal"], abs=1e-4)
         assert trace.x[int(np.argmin(trace.y))] == pytest.approx(row["optimal_tokens"], rel=0.1)
     assert not [trace for trace in figure.data if trace.name == "optimum"]
-    assert "Published optima: at 2.89 × 10¹⁸ FLOP 1.39 B tokens" in isoflop_alt(fit, published)
+    assert "Published optima: at 2.89 × 10¹⁸ FLOP 1.39 B tokens" in isoflop_alt(
+        fit, published=published
+    )
 
 
 def test_names_of_runs_cannot_mark_up_the_chart(snapshot):
@@ -109,17 +118,84 @@ def test_names_of_runs_cannot_mark_up_the_chart(snapshot):
 def test_alt_states_the_numbers(snapshot):
     words = isoflop_alt(fit_of(snapshot, "delphi", "tokens", "marin"))
     assert "at 7 compute budgets" in words
-    assert "at 2.89 × 10¹⁸ FLOP 1.48 B tokens, size 358 M, loss 3.586" in words
+    assert "at 2.89 × 10¹⁸ FLOP 1.48 B tokens, 358 M parameters, value 3.586" in words
     attempt = isoflop_alt(fit_of(snapshot, "delphi-attempt-1", "tokens"))
     assert "at 8 compute budgets" in attempt
-    assert attempt.count("loss ") == 7
+    assert attempt.count(", value ") == 7
 
 
 def test_one_budget_and_nothing_but_left_out_rows_still_make_a_figure(snapshot):
     records = snapshot.records("delphi", MACRO)
     heldout = dc.fit_isoflops(records[records["role"] == "heldout"])
     assert len(list(points_of(isoflop_figure(heldout, value_title="loss")))) == 7
-    assert "No budget could be fitted" in isoflop_alt(heldout)
+    assert "No budget has an optimum" in isoflop_alt(heldout)
     one = dc.fit_isoflops(records[records["budget"] == 3e18])
     figure = isoflop_figure(one, value_title="loss")
     assert all(trace.showlegend for trace in figure.data if trace.customdata is not None)
+
+
+def test_sizes_of_mixtures_of_experts_are_said_to_be_active(snapshot):
+    fit = fit_of(snapshot, "moe-v16", "tokens")
+    figure = isoflop_figure(fit, value_title="loss", size="active_params")
+    texts = [text for trace in figure.data if trace.text is not None for text in trace.text]
+    assert all("active parameters" in text for text in texts)
+    assert "tokens per active parameter<br>" in texts[0]
+    assert "122 M active parameters" in isoflop_alt(
+        fit_of(snapshot, "moe-v16", "active_params"), "active_params"
+    )
+
+
+def test_left_out_runs_look_different_by_reason(snapshot):
+    for ladder, kinds in (("moe-v16", 3), ("moe-aug-hero", 2), ("delphi-attempt-1", 2)):
+        fit = fit_of(snapshot, ladder, "tokens")
+        figure = isoflop_figure(fit, value_title="loss")
+        left = [trace for trace in figure.data if "not fitted" in (trace.name or "")]
+        assert len({trace.marker.symbol for trace in left}) == len(left) == kinds
+
+
+def test_optima_have_the_colour_of_their_budget(snapshot):
+    fit = fit_of(snapshot, "delphi-attempt-1", "tokens")
+    figure = isoflop_figure(fit, value_title="loss")
+    (optima,) = [trace for trace in figure.data if trace.name == "optimum"]
+    curves = [trace for trace in figure.data if (trace.name or "").endswith(", fitted")]
+    assert list(optima.marker.color) == [trace.line.color for trace in curves[1:]]
+
+
+def made_up(far):
+    """Two budgets of which one has its minimum at 10^far tokens."""
+    x = np.linspace(9, 11, 9)
+    rows = [
+        pd.DataFrame(
+            {"tokens": 10**x, "metric": "l", "value": 3 + 0.1 * (x - best) ** 2, "flops": flops}
+        )
+        for flops, best in ((1e19, 10), (1e20, far))
+    ]
+    records = pd.concat(rows, ignore_index=True)
+    return records.assign(params=records["flops"] / 6 / records["tokens"], label="a")
+
+
+@pytest.mark.parametrize(("far", "on_chart"), [(11.5, True), (13.5, False), (16, None)])
+def test_an_optimum_far_from_the_runs_does_not_squash_them(far, on_chart):
+    fit = dc.fit_isoflops(made_up(far))
+    axis = isoflop_figure(fit, value_title="loss").layout.xaxis
+    assert axis.range[0] > 8.5
+    assert axis.range[1] < 12.2
+    words = " ".join(off_chart(fit))
+    assert ("Optima off the chart: 31.6 T at 1 × 10²⁰ FLOP." in words) == (on_chart is False)
+
+
+def test_rows_without_numbers_are_said_not_to_be_drawn():
+    records = made_up(10).assign(status="finished")
+    records.loc[0, ["value", "status"]] = [np.nan, "diverged"]
+    records.loc[1, ["tokens", "status"]] = [np.nan, "diverged"]
+    fit = dc.fit_isoflops(records)
+    assert len(list(points_of(isoflop_figure(fit, value_title="loss")))) == 16
+    assert off_chart(fit) == ["2 runs not drawn: a number is missing."]
+
+
+def test_no_rows_at_all_make_an_empty_figure():
+    fit = dc.fit_isoflops(made_up(10).iloc[:0])
+    assert fit.budgets == ()
+    figure = isoflop_figure(fit, value_title="loss")
+    assert len(figure.data) == 0
+    assert off_chart(fit) == []

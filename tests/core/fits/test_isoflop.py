@@ -121,6 +121,7 @@ def test_moe_aug_hero_names_six_cells_and_flags_every_budget(snapshot):
     assert "4 runs leave a parabola 1 degree of freedom" in sentences[1]
     assert "5 runs leave a parabola 2 degrees of freedom" in sentences[2]
     assert [budget.runs for budget in fit.budgets if budget.curve is None] == [2, 1]
+    assert (fit.runs, len(fit.left_out), len(fit.in_small_budgets)) == (12, 6, 3)
 
 
 def test_moe_aug_hero_published_tokens(snapshot):
@@ -216,10 +217,13 @@ def test_optimum_outside_the_sampled_range_is_flagged():
     x = np.linspace(9, 10, 8)
     (beyond,) = dc.fit_isoflops(made_up(10**x, 3 + 0.2 * (x - 10.5) ** 2)).budgets
     assert beyond.flags == (Flag.EDGE,)
-    assert "above the largest" in beyond.sentences[0]
+    assert beyond.sentences == ("edge: above the most tokens sampled, so extrapolated.",)
     (before,) = dc.fit_isoflops(made_up(10**x, 3 + 0.2 * (x - 8.5) ** 2)).budgets
     assert before.flags == (Flag.EDGE,)
-    assert "below the smallest" in before.sentences[0]
+    assert before.sentences == ("edge: below the fewest tokens sampled, so extrapolated.",)
+    # More tokens are a smaller size, as C = 6 N D here.
+    (small,) = dc.fit_isoflops(made_up(10**x, 3 + 0.2 * (x - 10.5) ** 2), x="params").budgets
+    assert small.sentences == ("edge: below the smallest size sampled, so extrapolated.",)
 
 
 def test_cubic_that_dips_lower_at_an_end_is_flagged():
@@ -230,12 +234,22 @@ def test_cubic_that_dips_lower_at_an_end_is_flagged():
     assert Flag.EDGE in budget.flags
 
 
-@pytest.mark.parametrize("slope", [0.0, 0.1])
-def test_a_line_or_a_constant_has_no_optimum_worth_the_name(slope):
+@pytest.mark.parametrize("method", ["parabola", "cubic"])
+@pytest.mark.parametrize("slope", [0.0, 0.1, -3.0])
+def test_a_line_or_a_constant_has_no_optimum(slope, method):
     x = np.linspace(9, 11, 9)
-    (budget,) = dc.fit_isoflops(made_up(10**x, 3 + slope * x)).budgets
-    assert budget.optimal_x is None or Flag.EDGE in budget.flags
-    assert budget.optimal_x is not None or {Flag.NO_MINIMUM, Flag.CONCAVE} & set(budget.flags)
+    (budget,) = dc.fit_isoflops(made_up(10**x, 3 + slope * x), method=method).budgets
+    assert budget.flags == (Flag.NO_MINIMUM,)
+    assert budget.optimal_tokens is budget.optimal_params is budget.loss_at_optimal is None
+
+
+@pytest.mark.parametrize("far", [13.9, 15, 40, 500])
+def test_a_minimum_far_from_all_runs_is_no_optimum(far):
+    x = np.linspace(9, 11, 9)
+    (budget,) = dc.fit_isoflops(made_up(10**x, 3 + 1e-3 * (x - far) ** 2)).budgets
+    reached = far <= 11 + 3
+    assert budget.flags == ((Flag.EDGE,) if reached else (Flag.NO_MINIMUM,))
+    assert (budget.optimal_tokens is None) == (not reached)
 
 
 def test_monotone_cubic_has_no_minimum():
@@ -250,7 +264,7 @@ def test_replicates_are_rows_like_others_but_no_new_sizes():
     loss = [3.0, 3.01, 3.02, 3.1, 3.11, 3.12]
     (budget,) = dc.fit_isoflops(made_up(tokens, loss)).budgets
     assert budget.curve is None
-    assert "6 runs of 2 sizes, and a parabola needs 3" in budget.sentences[0]
+    assert "6 runs at 2 token counts, and a parabola needs 3" in budget.sentences[0]
 
 
 def test_rows_in_a_budget_too_small_carry_that_as_reason():
@@ -258,7 +272,9 @@ def test_rows_in_a_budget_too_small_carry_that_as_reason():
     assert not fit.points["used"].any()
     assert fit.points["left_out_reason"].str.startswith("budget too small").all()
     assert fit.left_out == ()
-    assert fit.runs == 2
+    assert fit.runs == 0
+    reasons = [out.reason for out in fit.in_small_budgets]
+    assert reasons == fit.points["left_out_reason"].to_list()
 
 
 def test_marin_drops_runs_below_1e18():
@@ -289,6 +305,10 @@ def test_drop_leaves_rows_out_by_value(snapshot):
         ({"value": np.nan}, "a value of nan"),
         ({"tokens": -1.0}, "a tokens of -1"),
         ({"flops": np.inf}, "a flops of inf"),
+        ({"params": 1e200}, r"a params of 1e\+200"),
+        ({"tokens": "many"}, "a tokens that is no number"),
+        ({"role": "HELDOUT"}, "a role 'HELDOUT'; did you mean 'heldout'"),
+        ({"status": "finish"}, "a status 'finish'; did you mean 'finished'"),
         ({"metric": ["a", "b", "a", "a"]}, "several metrics"),
         ({"label": ["a", "b", "a", "a"]}, "several labels"),
     ],
@@ -307,6 +327,92 @@ def test_missing_column_and_missing_budgets_say_so():
         dc.fit_isoflops(records, compute="nominal")
     with pytest.raises(dc.FitError, match="did you mean 'tokens'"):
         dc.fit_isoflops(records, drop={"token": ["1"]})
+    with pytest.raises(dc.FitError, match="name a column twice"):
+        dc.fit_isoflops(pd.concat([records, records[["value"]]], axis=1))
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"method": "Marin"}, "no method 'Marin'; did you mean 'marin'"),
+        ({"x": "token"}, "no x 'token'; did you mean 'tokens'"),
+        ({"compute": "Bucket"}, "no compute 'Bucket'; did you mean 'bucket'"),
+    ],
+)
+def test_a_setting_that_is_none_is_refused(setting, words):
+    with pytest.raises(dc.FitError, match=words):
+        dc.IsoflopFit(**setting)
+
+
+ROLES = ["isoflop", "excluded", "heldout", "validation", "optimum", "rung", "target"]
+STATUSES = ["finished", "running", "crashed", "diverged", "stopped"]
+
+
+@pytest.mark.parametrize("include_excluded", [False, True])
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("role", ROLES)
+def test_only_finished_runs_of_the_sweep_are_fitted(role, status, include_excluded):
+    records = made_up(np.geomspace(1e9, 1e10, 4), [3.0, 2.9, 2.9, 3.0])
+    records = records.assign(role=role, status=status, progress=0.5, excluded_reason="why")
+    fit = dc.fit_isoflops(records, include_excluded=include_excluded)
+    sweep = ["isoflop", "excluded"] if include_excluded else ["isoflop"]
+    fitted = status == "finished" and role in sweep
+    assert fit.runs == (4 if fitted else 0)
+    words = {"heldout": "held-out", "stopped": "stopped early"}
+    begins = "excluded: why"
+    if role not in ("isoflop", "excluded"):
+        begins = words.get(role, role)
+    elif status != "finished":
+        begins = words.get(status, status)
+    assert len(fit.left_out) == 4 - fit.runs
+    assert all(out.reason.startswith(begins) for out in fit.left_out)
+
+
+def test_left_out_rows_may_lack_numbers():
+    records = made_up(np.geomspace(1e9, 1e10, 4), [3.0, 2.9, 2.9, np.nan])
+    records = records.assign(status=["finished", "finished", "finished", "diverged"])
+    fit = dc.fit_isoflops(records)
+    assert (fit.runs, len(fit.left_out)) == (3, 1)
+
+
+def test_index_and_missing_names_do_not_matter():
+    records = made_up(np.geomspace(1e9, 1e10, 4), [3.0, 2.9, 2.9, 3.0], run=list("abcd"))
+    plain = dc.fit_isoflops(records).optima
+    again = dc.fit_isoflops(records.set_index("run", drop=False)).optima
+    assert [b.optimal_tokens for b in again] == [b.optimal_tokens for b in plain]
+    nameless = dc.fit_isoflops(records.drop(columns="run").assign(role="heldout"))
+    assert sorted(out.run for out in nameless.left_out) == [f"record {i}" for i in (1, 2, 3, 4)]
+
+
+def test_marin_takes_the_size_of_the_run_nearest_in_tokens_not_in_their_logarithm():
+    # 16 is nearer to 10 than to 23; in logarithms it is nearer to 23.
+    tokens = np.array([10.0, 23.0, 40.0, 4.0]) * 1e9
+    loss = 3 + (np.log10(tokens) - np.log10(16e9)) ** 2
+    (budget,) = dc.fit_isoflops(made_up(tokens, loss), method="marin").budgets
+    assert budget.optimal_tokens == pytest.approx(16e9)
+    assert budget.optimal_params == 1e20 / 6 / 10e9
+
+
+@pytest.mark.parametrize(("sizes", "flagged"), [(4, True), (5, True), (6, False), (9, False)])
+def test_few_points_counts_different_sizes(sizes, flagged):
+    x = np.tile(np.linspace(9, 11, sizes), 3)
+    records = made_up(10**x, 3 + 0.2 * (x - 10) ** 2)
+    (budget,) = dc.fit_isoflops(records).budgets
+    assert (Flag.FEW_POINTS in budget.flags) == flagged
+    (cubic,) = dc.fit_isoflops(records, method="cubic").budgets
+    assert (Flag.FEW_POINTS in cubic.flags) == (sizes < 7)
+
+
+def test_rules_say_how_the_optimum_was_got(snapshot):
+    records = snapshot.records("delphi", MACRO)
+    ours = dc.fit_isoflops(records)
+    assert ours.rule("tokens") == "from the parabola in log10 tokens"
+    assert ours.rule("params") == "from the line of log10 size on log10 tokens, at the optimum"
+    marin = dc.fit_isoflops(records, method="marin", x="params")
+    assert marin.rule("tokens") == "of the run nearest in parameters"
+    assert marin.rule("params") == "from the parabola in log10 parameters"
+    cubic = dc.fit_isoflops(records, method="cubic")
+    assert cubic.rule("tokens") == "from the cubic in log10 tokens"
 
 
 def test_described_in_one_sentence(snapshot):

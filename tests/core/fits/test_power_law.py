@@ -51,3 +51,15 @@ def test_fewer_than_two_optima_make_no_law():
 def test_two_optima_are_said_to_test_nothing():
     assert "nothing tests it" in dc.fit_token_law(dc.fit_isoflops(ladder(0.5, 0, 2))).describe()
     assert "nothing tests it" not in dc.fit_token_law(dc.fit_isoflops(ladder(0.5, 0, 3))).describe()
+
+
+def test_optima_at_an_edge_are_counted():
+    records = ladder(0.5, 0.0, 3)
+    # Without its right half the largest budget has its optimum beyond the most tokens.
+    largest = records["flops"] == records["flops"].max()
+    optimum = 0.5 * np.log10(records["flops"].max())
+    cut = records[~(largest & (np.log10(records["tokens"]) > optimum - 0.1))]
+    law = dc.fit_token_law(dc.fit_isoflops(cut))
+    assert law.at_edge == 1
+    assert "1 of the optima at an edge" in law.describe()
+    assert dc.fit_token_law(dc.fit_isoflops(records)).at_edge == 0

@@ -40,6 +40,15 @@ BAD = {
     "long row": ((HEADER + GOOD + "1,loss,1,1,1,a,b\n").encode(), "row 3: 7 cells where"),
     "open quote": ((HEADER + '1,"loss,1,1,1,a\n').encode(), "not readable as CSV"),
     "huge cell": ((HEADER + "1," + "x" * 200_000 + ",1,1,1,a\n").encode(), "not readable as CSV"),
+    "semicolons": (b"tokens;metric;value\n1;loss;3\n", "separates its cells by semicolons"),
+    "tabs": (b"tokens\tmetric\tvalue\n1\tloss\t3\n", "separates its cells by tabs"),
+    "near miss": (HEADER.replace("tokens", " Tokens").encode() + b"1,l,1,1,1,a\n", "rename ' Tok"),
+    "blank label": ((HEADER + "1,loss,1,1,1,  \n").encode(), "row 2: label is empty"),
+    "column row": (
+        (HEADER.strip() + ",row\n" + (GOOD.strip() + ",9\n") * 2).encode(),
+        "row 3 is the same in every column as row 2",
+    ),
+    "many columns": (",".join(f"c{i}" for i in range(100_000)).encode(), "no rows"),
     "blank line": ((HEADER + "\n" + "0,loss,1,1,1,a\n").encode(), "row 3: tokens is '0'"),
 }
 
@@ -74,7 +83,11 @@ def test_further_columns_are_kept_and_known_ones_checked():
 def test_many_mistakes_are_ten_lines():
     with pytest.raises(dc.DataError) as caught:
         parse_records((HEADER + "x,loss,y,z,1,a\n" * 5000).encode(), "mine.csv")
-    assert len(str(caught.value).splitlines()) == 10
+    lines = str(caught.value).splitlines()
+    assert (len(lines), lines[-1]) == (10, f"and {3 * 5000 - 9:,} more mistakes.")
+    with pytest.raises(dc.DataError) as caught:
+        parse_records((HEADER + "x\n" * 5000).encode(), "mine.csv")
+    assert str(caught.value).splitlines()[-1] == "and 4,991 more mistakes."
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
@@ -82,6 +95,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         dc.read_records(tmp_path / "none.csv")
 
 
+names = st.text(st.characters(codec="utf-8", exclude_characters="\0\r")).filter(str.strip)
 positive = st.floats(min_value=5e-324, max_value=1.7e308)
 
 
@@ -89,7 +103,9 @@ positive = st.floats(min_value=5e-324, max_value=1.7e308)
     st.lists(
         st.tuples(
             positive,
-            st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1),
+            st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1).filter(
+                str.strip
+            ),
             st.floats(allow_nan=False, allow_infinity=False),
             positive,
             positive,
