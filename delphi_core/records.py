@@ -10,11 +10,16 @@ from delphi_core.schema import Column, Table
 from delphi_core.tables import ROLES, RUNS, STATUSES
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import numpy.typing as npt
     import pandas as pd
 
 RECORD_COLUMNS = ("tokens", "metric", "value", "flops", "params", "label")
 """The six columns researchers pass around; records and downloads hold them first."""
+
+SWEEP_ROLES = ("isoflop", "excluded")
+"""Roles of the runs that make up a sweep."""
 
 _RUN_COLUMNS = {column.name: column for column in RUNS.columns}
 
@@ -92,3 +97,23 @@ def join_records(
     joined = rows.merge(values, on="run", how="inner", validate="one_to_one")
     joined["budget_bucket"] = budget_bucket(joined["flops"])
     return joined[list(RECORDS.column_names)]
+
+
+def budget_id(flops: float) -> str:
+    """A nominal budget (FLOP) as links and command lines hold it: 3e18."""
+    return f"{flops:.6g}".replace("e+", "e")
+
+
+def without_budgets(records: pd.DataFrame, budgets: Collection[str]) -> pd.DataFrame:
+    """Records without the sweep's runs of some budgets; held-out and other runs stay.
+
+    Parameters
+    ----------
+    records
+        As `Snapshot.records` gives them.
+    budgets
+        Nominal budgets to leave out, as `budget_id` writes them.
+    """
+    sweep = records["role"].isin(SWEEP_ROLES)
+    kept: pd.DataFrame = records[~(sweep & records["budget"].map(budget_id).isin(budgets))]
+    return kept

@@ -6,11 +6,10 @@ import streamlit as st
 
 from delphi_core import export
 from delphi_core.figures.isoflop import isoflop_alt, isoflop_figure
-from delphi_core.fits.isoflop import IsoflopFit
 from delphi_core.web import isoflop_tables as tables
+from delphi_core.web import isoflop_view as views
 from delphi_core.web import isoflop_words as words
 from delphi_core.web import messages
-from delphi_core.web import view_state as views
 from delphi_core.web.loading import current_snapshot, fitted
 from delphi_core.web.page_url import shown_view
 from delphi_core.words import AMOUNTS
@@ -35,9 +34,13 @@ with messages.errors_in_words():
         choice = partial(st.segmented_control, required=True, disabled=given)
         choice("Value against", axes, key="x", format_func=AMOUNTS.get)
         choice("Method", methods, key="method")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        budgets = view.offered_budgets(snapshot)
+        st.multiselect("Budgets (FLOP)", budgets, key="budgets", disabled=given)
+        st.segmented_control("Value axis", views.SCALES, key="y", required=True)
+        st.toggle("Fit excluded runs", key="excluded", disabled=given)
 
-    settings = IsoflopFit(method=view.method, x=view.x)
-    isoflop = fitted(snapshot, view.ladder, view.metric, settings)
+    isoflop = fitted(snapshot, view)
     published = None
     if given:
         published = views.published_parabolas(snapshot, view.ladder, view.metric)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from delphi_core.fits.isoflop import IsoflopResult
     from delphi_core.snapshot import Ladder, Snapshot
-    from delphi_core.web.view_state import IsoflopView
+    from delphi_core.web.isoflop_view import IsoflopView
 
 
 LONGEST_LINK = 60
@@ -75,10 +75,11 @@ def caption(
 def refit_code(view: IsoflopView) -> str:
     """Python that fits the downloaded points again, to the same coefficients and law."""
     law = "fit_token_law" if view.x == "tokens" else "fit_params_law"
+    excluded = ", include_excluded=True" if view.excluded else ""
     return (
         "import delphi_core as dc\n"
         f"records = dc.read_records({file_stem(view) + '_points.csv'!r})\n"
-        f"isoflop = dc.fit_isoflops(records, method={view.method!r}, x={view.x!r})\n"
+        f"isoflop = dc.fit_isoflops(records, method={view.method!r}, x={view.x!r}{excluded})\n"
         f"print(dc.{law}(isoflop).describe())"
     )
 

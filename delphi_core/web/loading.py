@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from delphi_core.errors import DataError
+from delphi_core.fits.isoflop import IsoflopFit
+from delphi_core.records import without_budgets
 from delphi_core.snapshot import BUNDLED, Snapshot, load_snapshot
 
 if TYPE_CHECKING:
-    from delphi_core.fits.isoflop import IsoflopFit, IsoflopResult
+    from delphi_core.fits.isoflop import IsoflopResult
+    from delphi_core.web.isoflop_view import IsoflopView
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,9 @@ def current_snapshot() -> LoadedSnapshot:
 @st.cache_resource(
     max_entries=500, show_spinner="Fitting ...", hash_funcs={Snapshot: lambda snapshot: snapshot.id}
 )
-def fitted(snapshot: Snapshot, ladder: str, metric: str, settings: IsoflopFit) -> IsoflopResult:
-    """IsoFLOP fit of a ladder and metric."""
-    return settings(snapshot.records(ladder, metric))
+def fitted(snapshot: Snapshot, view: IsoflopView) -> IsoflopResult:
+    """The fit that the IsoFLOP page shows in a view."""
+    settings = IsoflopFit(method=view.method, x=view.x, include_excluded=view.excluded)
+    records = snapshot.records(view.ladder, view.metric)
+    hidden = set(view.offered_budgets(snapshot)) - set(view.budgets)
+    return settings(without_budgets(records, hidden))

@@ -10,11 +10,12 @@ neither: it leaves a value in the URL that a changed default has made wrong, and
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
 from delphi_core.web.messages import plain
+from delphi_core.web.view_state import in_query
 
 if TYPE_CHECKING:
     from delphi_core.snapshot import Snapshot
@@ -34,16 +35,32 @@ def shown_view(kind: type[View], snapshot: Snapshot) -> View:
         The page's view state.
     snapshot
         Where its options come from.
+
+    Returns
+    -------
+    View
+        Valid, and what the page's widgets are set to.
+
+    Raises
+    ------
+    DataError
+        The snapshot holds nothing that the page could show.
     """
-    state = st.session_state.setdefault(f"{kind.__name__} state", {})
+    page = kind.__name__
+    state = st.session_state.setdefault(f"{page} state", {})
+    arrived = st.session_state.get("page shown") != page
+    st.session_state["page shown"] = page
     names = list(kind.__dataclass_fields__)
-    query = {name: st.query_params[name] for name in names if name in st.query_params}
-    used = {
-        name: st.session_state[name]
-        for name, value in state.get("view", {}).items()
-        if name in st.session_state and st.session_state[name] != value
-    }
-    if query != state.get("query"):
+    query = {name: st.query_params.get_all(name) for name in names if name in st.query_params}
+    if arrived and not query and state:
+        # Back by the menu, whose links hold no view: the one that was left is shown again.
+        query = state["query"]
+        _write(query, names)
+        arrived = False
+        used: dict[str, Any] = {}
+    else:
+        used = {} if arrived else _used(state.get("view", {}))
+    if arrived or query != state["query"]:
         # A link, or a step back or forward. It stays in the address as it came: what is not to
         # be had in it would otherwise make one step back lead here again.
         view, state["notices"] = kind.read(query, snapshot)
@@ -55,13 +72,24 @@ def shown_view(kind: type[View], snapshot: Snapshot) -> View:
             state["query"] = view.to_query(snapshot)
             _write(state["query"], names)
     state["view"] = asdict(view)
-    st.session_state.update(state["view"])
+    for name, value in state["view"].items():
+        st.session_state[name] = list(value) if isinstance(value, tuple) else value
     for notice in state["notices"]:
         st.warning(plain(notice))
     return view
 
 
-def _write(query: dict[str, str], names: list[str]) -> None:
+def _used(view: dict[str, Any]) -> dict[str, list[str]]:
+    """Widgets whose value is no longer the view's, as a query would hold them."""
+    values = {name: st.session_state[name] for name in view if name in st.session_state}
+    return {
+        name: in_query(value)
+        for name, value in values.items()
+        if value is not None and in_query(value) != in_query(view[name])
+    }
+
+
+def _write(query: dict[str, list[str]], names: list[str]) -> None:
     """Set a page's parameters and leave others as they are, in one step of the history."""
     others = {name: st.query_params.get_all(name) for name in st.query_params if name not in names}
     st.query_params.from_dict({**others, **query})

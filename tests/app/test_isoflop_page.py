@@ -14,7 +14,7 @@ import streamlit as st
 
 from delphi_core import snapshot as snapshots
 from delphi_core.cli import main
-from delphi_core.web.view_state import METHODS
+from delphi_core.web.isoflop_view import METHODS
 
 MACRO = "eval/paloma/macro_loss"
 BPB = "eval/paloma/c4_en/bpb"
@@ -91,7 +91,7 @@ def test_published_curves_are_named_as_such(open_page):
     names = [trace.get("name") for trace in json.loads(chart(page).spec)["data"]]
     assert sum(str(name).endswith(", published") for name in names) == 7
     assert "Published optima" in chart(page).alt
-    assert [control.disabled for control in page.button_group] == [True, True]
+    assert [control.disabled for control in page.button_group] == [True, True, False]
 
 
 def test_flags_stand_in_words_below_the_chart(open_page):

@@ -3,7 +3,7 @@
 import pytest
 
 import delphi_core as dc
-from delphi_core.web.view_state import IsoflopView
+from delphi_core.web.isoflop_view import IsoflopView
 
 MACRO = "eval/paloma/macro_loss"
 BPB = "eval/paloma/c4_en/bpb"
@@ -24,11 +24,17 @@ LINKS = [
 ]
 
 
+def read(query):
+    """The view of a query and its notices."""
+    return IsoflopView.read({name: [value] for name, value in query.items()}, dc.load_snapshot())
+
+
 @pytest.mark.parametrize(("query", "view"), LINKS)
 def test_old_links_open_the_view_they_opened_then(query, view):
-    opened, notices = IsoflopView.read(query, dc.load_snapshot())
+    opened, notices = read(query)
     shown = (opened.ladder, opened.metric, opened.x, opened.method)
     assert (shown, notices) == (view, [])
+    assert (opened.excluded, opened.y) == (False, "linear")
 
 
 BROKEN = [
@@ -43,6 +49,6 @@ BROKEN = [
 
 @pytest.mark.parametrize("query", BROKEN)
 def test_broken_links_open_the_nearest_view_with_one_notice(query):
-    view, notices = IsoflopView.read(query, dc.load_snapshot())
+    view, notices = read(query)
     assert len(notices) == 1
     assert view.ladder in ("delphi", "moe-v16")

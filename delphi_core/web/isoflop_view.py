@@ -1,0 +1,170 @@
+"""View state of the IsoFLOP page, and what the page offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, cast
+
+import numpy as np
+
+from delphi_core.errors import DataError, FitError
+from delphi_core.fits.isoflop import fit_isoflops
+from delphi_core.records import SWEEP_ROLES, budget_id
+from delphi_core.web.view_state import Asked, ViewState
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from delphi_core.fits.isoflop import Method, X
+    from delphi_core.snapshot import Snapshot
+    from delphi_core.web.view_state import Query
+
+Scale = Literal["linear", "log"]
+METHODS: tuple[Method, ...] = ("parabola", "cubic", "marin")
+SCALES: tuple[Scale, ...] = ("linear", "log")
+
+
+@dataclass(frozen=True)
+class IsoflopView(ViewState):
+    """What the IsoFLOP page shows.
+
+    Attributes
+    ----------
+    ladder, metric
+        Ids; the default metric is the ladder's own.
+    x
+        tokens, or the ladder's size column; the default is the ladder's own.
+    method
+        parabola (default), cubic or marin.
+    excluded
+        Whether runs that the published fit left out are fitted; off by default.
+    budgets
+        Nominal budgets that are shown and fitted, as `budget_id` writes them; all by default.
+    y
+        Scale of the value axis: linear (default) or log.
+    """
+
+    ladder: str
+    metric: str
+    x: X
+    method: Method
+    excluded: bool
+    budgets: tuple[str, ...]
+    y: Scale
+
+    def offered_budgets(self, snapshot: Snapshot) -> tuple[str, ...]:
+        """Budgets to choose from."""
+        return isoflop_budgets(snapshot, self.ladder, self.metric, excluded=self.excluded)
+
+    @classmethod
+    def read(cls, query: Query, snapshot: Snapshot) -> tuple[IsoflopView, list[str]]:
+        """The nearest valid view to a query, and a notice for each part that is not to be had.
+
+        Parameters
+        ----------
+        query
+            Values of the URL's parameters by name; those of other names are ignored.
+        snapshot
+            Where ladders and metrics are looked up.
+
+        Returns
+        -------
+        view : IsoflopView
+            With every part to be had.
+        notices : list of str
+            One sentence a part that is not.
+
+        Raises
+        ------
+        DataError
+            The snapshot holds no ladder with IsoFLOP curves.
+        """
+        asked = Asked(query)
+        ladders = isoflop_ladders(snapshot)
+        if not ladders:
+            raise DataError(["this snapshot holds no ladder with IsoFLOP curves."])
+        ladder = asked.one("ladder", ladders, ladders[0])
+        metrics = isoflop_metrics(snapshot, ladder)
+        metric = asked.one("metric", metrics, snapshot.ladder(ladder).default_metric)
+        axes = isoflop_axes(snapshot, ladder, metric)
+        x = asked.one("x", axes, snapshot.ladder(ladder).default_x)
+        method = asked.one("method", isoflop_methods(snapshot, ladder, metric), METHODS[0])
+        excluded = asked.flag("excluded", default=False)
+        budgets = asked.many(
+            "budgets", isoflop_budgets(snapshot, ladder, metric, excluded=excluded)
+        )
+        y = asked.one("y", SCALES, SCALES[0])
+        axis, how, scale = cast("X", x), cast("Method", method), cast("Scale", y)
+        return cls(ladder, metric, axis, how, excluded, budgets, scale), asked.notices
+
+
+def isoflop_ladders(snapshot: Snapshot) -> list[str]:
+    """Ladders that the IsoFLOP page offers, in the order of ladders.csv."""
+    return list(_offers(snapshot))
+
+
+def isoflop_metrics(snapshot: Snapshot, ladder: str) -> list[str]:
+    """Metrics of a ladder with a budget of three runs, or with published parabolas."""
+    return list(_offers(snapshot)[ladder])
+
+
+def isoflop_axes(snapshot: Snapshot, ladder: str, metric: str) -> list[str]:
+    """What a ladder's loss can be drawn against: tokens, and size unless only published."""
+    if only_published(snapshot, ladder, metric):
+        return ["tokens"]
+    return ["tokens", snapshot.ladder(ladder).params_column]
+
+
+def isoflop_methods(snapshot: Snapshot, ladder: str, metric: str) -> tuple[Method, ...]:
+    """How a metric can be fitted; what is only published is parabolas."""
+    return METHODS[:1] if only_published(snapshot, ladder, metric) else METHODS
+
+
+def isoflop_budgets(
+    snapshot: Snapshot, ladder: str, metric: str, *, excluded: bool
+) -> tuple[str, ...]:
+    """Ids of the nominal budgets that a ladder's sweep has runs of, by compute."""
+    records = snapshot.records(ladder, metric)
+    sweep = records["role"].isin(SWEEP_ROLES if excluded else SWEEP_ROLES[:1])
+    return tuple(map(budget_id, np.unique(records.loc[sweep, "budget"].dropna())))
+
+
+def only_published(snapshot: Snapshot, ladder: str, metric: str) -> bool:
+    """Whether a metric has published parabolas but no runs here to fit curves to."""
+    return not _offers(snapshot)[ladder][metric]
+
+
+def published_parabolas(snapshot: Snapshot, ladder: str, metric: str) -> pd.DataFrame:
+    """Rows of published_optima of a ladder and metric that have a parabola in log10 tokens."""
+    optima = snapshot.tables["published_optima"]
+    rows = optima[(optima["ladder"] == ladder) & (optima["metric"] == metric)]
+    needed = ["optimal_tokens", "optimal_params", "a", "b", "c", "token_min", "token_max"]
+    return rows.dropna(subset=needed)
+
+
+@lru_cache(maxsize=1)
+def _offers(snapshot: Snapshot) -> dict[str, dict[str, bool]]:
+    """Ladder to metric to whether it has a curve here; False: only published ones."""
+    ladders = snapshot.tables["ladders"]
+    offers: dict[str, dict[str, bool]] = {}
+    for ladder in ladders.loc[ladders["kind"] == "isoflop", "ladder"]:
+        curves = {
+            metric: _has_curve(snapshot, ladder, metric) for metric in snapshot.metrics(ladder)
+        }
+        metrics = {
+            metric: curve
+            for metric, curve in curves.items()
+            if curve or len(published_parabolas(snapshot, ladder, metric))
+        }
+        if metrics:
+            offers[str(ladder)] = metrics
+    return offers
+
+
+def _has_curve(snapshot: Snapshot, ladder: str, metric: str) -> bool:
+    try:
+        isoflop = fit_isoflops(snapshot.records(ladder, metric))
+    except FitError:
+        return False
+    return any(budget.curve for budget in isoflop.budgets)
