@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any, cast
 
@@ -42,10 +43,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # A name that the terminal cannot show must not end in a traceback.
             stream.reconfigure(errors="backslashreplace")
     try:
-        return int(options.command(options))
+        status = int(options.command(options))
+        sys.stdout.flush()
     except DelphiError as error:
         print(error, file=sys.stderr)
         return BAD_INPUT
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; Python would complain again when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    return status
 
 
 def _fit(options: argparse.Namespace) -> int:
@@ -62,6 +69,7 @@ def _fit(options: argparse.Namespace) -> int:
         compute=options.compute,
         include_excluded=options.include_excluded,
         drop=drop,
+        level=options.level,
     )
     document, missing = isoflop_document(
         isoflop,
@@ -160,6 +168,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="COLUMN=V1,V2",
         help="leave out rows with these values; may be given again",
     )
+    fit.add_argument("--level", type=float, default=0.9, help="of the intervals (default: 0.9)")
     fit.add_argument("--json", action="store_true", help="print JSON and nothing else")
     validate = commands.add_parser("validate", help="check a CSV file of records")
     validate.set_defaults(command=_validate)

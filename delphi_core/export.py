@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -13,6 +14,7 @@ from delphi_core.records import RECORD_COLUMNS
 
 if TYPE_CHECKING:
     from delphi_core.fits.isoflop import IsoflopResult
+    from delphi_core.fits.uncertainty import Interval
 
 
 def points_csv(isoflop: IsoflopResult) -> str:
@@ -30,9 +32,11 @@ def optima_table(isoflop: IsoflopResult) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        flops (C, FLOP), runs, optimal_tokens (D*), optimal_params (N*), loss_at_optimal (L*), the
-        coefficients of L = d x^3 + a x^2 + b x + c in x = log10 of tokens or size, flags (names,
-        separated by spaces) and notes (a sentence for each flag).
+        flops (C, FLOP), runs, optimal_tokens (D*), optimal_params (N*), loss_at_optimal (L*);
+        low and high of the optimum along x (missing where nothing bounds it), with level,
+        interval (its method), replicates and how many of them failed; the coefficients of
+        L = d x^3 + a x^2 + b x + c in x = log10 of tokens or size; flags (names, separated by
+        spaces) and notes (a sentence for each flag).
     """
     rows = []
     for budget in isoflop.budgets:
@@ -44,6 +48,7 @@ def optima_table(isoflop: IsoflopResult) -> pd.DataFrame:
                 "optimal_tokens": budget.optimal_tokens,
                 "optimal_params": budget.optimal_params,
                 "loss_at_optimal": budget.loss_at_optimal,
+                **_interval_columns(budget.interval),
                 "d": d,
                 "a": a,
                 "b": b,
@@ -52,9 +57,26 @@ def optima_table(isoflop: IsoflopResult) -> pd.DataFrame:
                 "notes": " ".join(budget.sentences),
             }
         )
-    numbers = ["optimal_tokens", "optimal_params", "loss_at_optimal", "d", "a", "b", "c"]
-    table = pd.DataFrame(rows, columns=["flops", "runs", *numbers, "flags", "notes"])
-    return table.astype(dict.fromkeys(numbers, "float64"))
+    optimum = ["optimal_tokens", "optimal_params", "loss_at_optimal", "low", "high", "level"]
+    drawn, curve = ["interval", "replicates", "failed"], ["d", "a", "b", "c"]
+    columns = ["flops", "runs", *optimum, *drawn, *curve, "flags", "notes"]
+    kinds = dict.fromkeys([*optimum, *curve], "float64") | {"interval": "str"}
+    kinds |= dict.fromkeys(["replicates", "failed"], "Int64")
+    return pd.DataFrame(rows, columns=columns).astype(kinds)
+
+
+def _interval_columns(interval: Interval | None) -> dict[str, Any]:
+    """Interval of D* or N*, whichever is along x; an end that nothing bounds is missing."""
+    if interval is None:
+        return {}
+    return {
+        "low": interval.low if interval.low > 0 else None,
+        "high": interval.high if isfinite(interval.high) else None,
+        "level": interval.level,
+        "interval": interval.method,
+        "replicates": interval.replicates,
+        "failed": interval.failed,
+    }
 
 
 def optima_csv(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from delphi_core.schema import Column, Table
 from delphi_core.tables import ROLES, RUNS, STATUSES
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     import numpy.typing as npt
-    import pandas as pd
 
 RECORD_COLUMNS = ("tokens", "metric", "value", "flops", "params", "label")
 """The six columns researchers pass around; records and downloads hold them first."""
@@ -117,3 +117,11 @@ def without_budgets(records: pd.DataFrame, budgets: Collection[str]) -> pd.DataF
     sweep = records["role"].isin(SWEEP_ROLES)
     kept: pd.DataFrame = records[~(sweep & records["budget"].map(budget_id).isin(budgets))]
     return kept
+
+
+def run_names(records: pd.DataFrame) -> list[str]:
+    """Name of each record's run, or its place where it has none."""
+    if "run" not in records:
+        return [f"record {place + 1}" for place in records.index]
+    names = zip(records.index, records["run"], strict=True)
+    return [str(name) if pd.notna(name) else f"record {place + 1}" for place, name in names]

@@ -49,9 +49,13 @@ with messages.errors_in_words():
     chart, table, download = st.tabs(["Chart", "Table", "Download"])
     with chart:
         title = words.value_title(snapshot, view.metric)
-        figure = isoflop_figure(isoflop, value_title=title, size=size, published=published)
+        figure = isoflop_figure(
+            isoflop, value_title=title, size=size, published=published, y=view.y
+        )
         alt = isoflop_alt(isoflop, size=size, published=published)
-        st.plotly_chart(figure, key="isoflop_chart", alt=alt)
+        options = {"on_select": "rerun", "selection_mode": "points"}
+        event = st.plotly_chart(figure, key="isoflop_chart", alt=alt, **options)
+        tables.clicked_run(isoflop.points, event)
         tables.flags(isoflop)
     with table:
         if published is None:

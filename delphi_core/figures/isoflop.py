@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -17,12 +17,21 @@ from delphi_core.figures.isoflop_extent import (
     published_curve,
     value_range,
 )
-from delphi_core.figures.theme import GREY, TEMPLATE, amount_axis, budget_colors, escaped
+from delphi_core.figures.theme import (
+    GREY,
+    TEMPLATE,
+    amount_axis,
+    budget_colors,
+    escaped,
+    value_axis,
+)
+from delphi_core.records import run_names
 from delphi_core.words import AMOUNTS, amount_words, count, flops_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from delphi_core.fits.curve import BudgetFit
     from delphi_core.fits.isoflop import IsoflopResult
 
 LEFT_OUT_SYMBOLS = {
@@ -40,6 +49,7 @@ def isoflop_figure(
     value_title: str,
     size: str = "params",
     published: pd.DataFrame | None = None,
+    y: Literal["linear", "log"] = "linear",
 ) -> go.Figure:
     """The IsoFLOP chart of a fit.
 
@@ -55,17 +65,19 @@ def isoflop_figure(
     published
         Rows of published_optima with a parabola in log10 tokens, drawn dashed; only for a fit
         against tokens.
+    y
+        Scale of the value axis; a range that reaches zero stays linear.
 
     Returns
     -------
     Figure
-        Points carry their row of `isoflop.points` in customdata. The value axis covers what
+        Points carry the name of their run in customdata. The value axis covers what
         finished runs and curves show, and the other axis the runs and a decade around them;
         `isoflop_extent.off_chart` says what lies outside.
     """
     figure = go.Figure()
+    _add_path(figure, isoflop)
     _add_budgets(figure, isoflop, size)
-    _add_optima(figure, isoflop, size)
     if published is not None:
         _add_published(figure, published, size)
     _add_left_out(figure, isoflop, size)
@@ -74,7 +86,7 @@ def isoflop_figure(
         template=TEMPLATE,
         height=560,
         xaxis=amount_axis(amounts_covered(isoflop, published), title),
-        yaxis={"title": {"text": escaped(value_title)}, "range": value_range(isoflop, published)},
+        yaxis=value_axis(value_range(isoflop, published), escaped(value_title), y),
     )
     return figure
 
@@ -83,12 +95,13 @@ def isoflop_alt(
     isoflop: IsoflopResult, size: str = "params", published: pd.DataFrame | None = None
 ) -> str:
     """What the chart shows, in numbers, for those who cannot see it; arguments as the figure's."""
+    against = AMOUNTS[isoflop.settings.x]
     optima = "; ".join(
         f"at {flops_words(b.flops)} {amount_words(b.optimal_tokens or 0)} tokens, "
         f"{amount_words(b.optimal_params or 0)} {AMOUNTS[size]}, value {b.loss_at_optimal:.3f}"
+        + (f", {b.interval.describe(against)}" if b.interval else "")
         for b in isoflop.optima
     )
-    against = AMOUNTS[isoflop.settings.x]
     words = f"Value against {against} at {count(len(isoflop.budgets), 'compute budget')}."
     words += f" Optima: {optima}." if optima else " No budget has an optimum."
     if published is not None:
@@ -107,17 +120,20 @@ def _points(isoflop: IsoflopResult, rows: pd.DataFrame, size: str, **look: Any) 
         x=rows[along(isoflop)].to_numpy(dtype=np.float64),
         y=rows["value"].to_numpy(dtype=np.float64),
         mode="markers",
-        text=[_point_words(row, size) for row in rows.to_dict("records")],
-        customdata=rows.index.to_numpy(),
+        text=[
+            _point_words(name, row, size)
+            for name, row in zip(run_names(rows), rows.to_dict("records"), strict=True)
+        ],
+        customdata=run_names(rows),
         hovertemplate="%{text}<extra></extra>",
         showlegend=True,
         **look,
     )
 
 
-def _point_words(row: Mapping[Any, Any], size: str) -> str:
+def _point_words(name: str, row: Mapping[Any, Any], size: str) -> str:
     """Hover box of a run; what is not known of it is left out."""
-    lines = [f"<b>{escaped(row.get('run', 'run without a name'))}</b>"]
+    lines = [f"<b>{escaped(name)}</b>"]
     if row["params"] > 0:
         lines.append(f"{amount_words(row['params'])} {AMOUNTS[size]}")
     if row["tokens"] > 0:
@@ -133,13 +149,13 @@ def _point_words(row: Mapping[Any, Any], size: str) -> str:
 
 
 def _add_budgets(figure: go.Figure, isoflop: IsoflopResult, size: str) -> None:
-    colors = budget_colors(len(isoflop.budgets))
+    """Points, curve and optimum of each budget; a click on its legend entry hides all three."""
     points = isoflop.points
+    colors = budget_colors(len(isoflop.budgets))
     for budget, color in zip(isoflop.budgets, colors, strict=True):
         name = flops_words(budget.flops)
-        rows = points[(points["budget_flops"] == budget.flops)]
-        symbol = "circle" if budget.curve else "circle-open"
-        marker = {"color": color, "size": 8, "symbol": symbol}
+        rows = points[points["budget_flops"] == budget.flops]
+        marker = {"color": color, "size": 8, "symbol": "circle" if budget.curve else "circle-open"}
         figure.add_trace(_points(isoflop, rows, size, name=name, legendgroup=name, marker=marker))
         if budget.curve is None:
             continue
@@ -162,35 +178,71 @@ def _add_budgets(figure: go.Figure, isoflop: IsoflopResult, size: str) -> None:
                 showlegend=False,
             )
         )
+        if budget.optimal_x is not None:
+            figure.add_trace(_optimum(isoflop, budget, size, color))
 
 
-def _add_optima(figure: go.Figure, isoflop: IsoflopResult, size: str) -> None:
-    optima = isoflop.optima
-    if not optima:
-        return
-    places = {budget.flops: place for place, budget in enumerate(isoflop.budgets)}
-    colors = budget_colors(len(isoflop.budgets))
-    hover = [
-        f"<b>Optimum at {flops_words(b.flops)}</b><br>{amount_words(b.optimal_tokens or 0)} tokens"
-        f"<br>{amount_words(b.optimal_params or 0)} {AMOUNTS[size]}<br>loss {b.loss_at_optimal:.4f}"
-        + "".join(f"<br>{escaped(sentence)}" for sentence in b.sentences)
-        for b in optima
+def _optimum(isoflop: IsoflopResult, budget: BudgetFit, size: str, color: str) -> go.Scatter:
+    """Optimum of a budget with its interval, which ends where the axis does if not before."""
+    amount = float(getattr(budget, f"optimal_{along(isoflop)}"))
+    covered = amounts_covered(isoflop, None)
+    low, high = amount, amount
+    if budget.interval is not None:
+        low = min(max(budget.interval.low, min(covered)), amount)
+        high = max(min(budget.interval.high, max(covered)), amount)
+    return go.Scatter(
+        x=[amount],
+        y=[budget.loss_at_optimal],
+        mode="markers",
+        name=f"{flops_words(budget.flops)}, optimum",
+        legendgroup=flops_words(budget.flops),
+        text=[_optimum_words(isoflop, budget, size)],
+        hovertemplate="%{text}<extra></extra>",
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [high - amount],
+            "arrayminus": [amount - low],
+            "color": color,
+            "thickness": 2,
+            "width": 6,
+        },
+        marker={
+            "symbol": "diamond",
+            "size": 12,
+            "color": color,
+            "line": {"color": GREY, "width": 1.5},
+        },
+        showlegend=False,
+    )
+
+
+def _optimum_words(isoflop: IsoflopResult, budget: BudgetFit, size: str) -> str:
+    lines = [
+        f"<b>Optimum at {flops_words(budget.flops)}</b>",
+        f"{amount_words(budget.optimal_tokens or 0)} tokens",
+        f"{amount_words(budget.optimal_params or 0)} {AMOUNTS[size]}",
+        f"value {budget.loss_at_optimal:.4f}",
     ]
+    if budget.interval is not None:
+        lines.append(budget.interval.describe(AMOUNTS[isoflop.settings.x]))
+    return "<br>".join([*lines, *(escaped(sentence) for sentence in budget.sentences)])
+
+
+def _add_path(figure: go.Figure, isoflop: IsoflopResult) -> None:
+    """Dotted line through the optima, and what a diamond means."""
+    if not isoflop.optima:
+        return
+    level = isoflop.settings.level
     figure.add_trace(
         go.Scatter(
             x=[amount for _, amount in optimal_amounts(isoflop)],
-            y=[b.loss_at_optimal for b in optima],
+            y=[budget.loss_at_optimal for budget in isoflop.optima],
             mode="lines+markers",
-            name="optimum",
-            text=hover,
-            hovertemplate="%{text}<extra></extra>",
+            name=f"optimum, {100 * level:g} % interval",
             line={"color": GREY, "width": 1.5, "dash": "dot"},
-            marker={
-                "symbol": "diamond",
-                "size": 12,
-                "color": [colors[places[b.flops]] for b in optima],
-                "line": {"color": GREY, "width": 1.5},
-            },
+            marker={"symbol": "diamond", "size": 5, "color": GREY},
+            hoverinfo="skip",
             showlegend=True,
         )
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
@@ -12,7 +12,7 @@ from plotly.colors import sample_colorscale
 from delphi_core.words import amount_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 # Middling lightness: each keeps a contrast of 3 or more on white and on Streamlit's dark ground.
 BUDGET_SCALE = ("#4f7fe0", "#1d9a94", "#a8842c", "#db5f47", "#b8589f")
@@ -66,6 +66,26 @@ def amount_axis(values: Iterable[float], title: str) -> dict[str, Any]:
         "tickvals": ticks,
         "ticktext": [amount_words(tick) for tick in ticks],
     }
+
+
+def value_axis(
+    ends: Sequence[float], title: str, scale: Literal["linear", "log"]
+) -> dict[str, Any]:
+    """An axis of values from one end to the other; linear where a logarithm has no place.
+
+    Parameters
+    ----------
+    ends
+        Least and greatest value in sight.
+    title
+        Of the axis.
+    scale
+        linear or log; set with the range, which plotly wants in log10 on a log axis.
+    """
+    axis: dict[str, Any] = {"title": {"text": title}, "type": "linear", "range": list(ends)}
+    if scale == "log" and ends[0] > 0:
+        axis |= {"type": "log", "range": [math.log10(end) for end in ends], "nticks": 8}
+    return axis
 
 
 def escaped(text: object) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from delphi_core.words import count
+from delphi_core.fits.minimum import local_minimum, rounded_powers
+from delphi_core.fits.uncertainty import Interval, minimum_interval
+from delphi_core.words import amount_words, count
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -34,7 +36,16 @@ class Flag(StrEnum):
     CONCAVE = "concave"
     NO_MINIMUM = "no_minimum"
     EDGE = "edge"
+    FLAT = "flat"
     FEW_POINTS = "few_points"
+
+
+class Resampling(NamedTuple):
+    """Level of intervals (0..1), how many sets of rows are resampled, and their seed."""
+
+    level: float = 0.9
+    replicates: int = 1000
+    seed: int = 0
 
 
 class Doubt(NamedTuple):
@@ -69,6 +80,12 @@ class Curve:
         c, b, a, d = (float(power) for power in powers)
         return d, a, b, c
 
+    def minimum(self) -> float | None:
+        """X of the local minimum, None if there is none."""
+        offset, scale = self.polynomial.mapparms()
+        u = float(local_minimum(_powers(self.polynomial)))
+        return None if np.isnan(u) else (u - offset) / scale
+
     def predict(self, x: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Value at log10 of tokens or size `x` (any shape), in the same shape."""
         return np.asarray(self.polynomial(np.asarray(x, dtype=np.float64)))
@@ -88,6 +105,9 @@ class BudgetFit:
         None where there are too few different sizes.
     optimal_x, optimal_tokens, optimal_params, loss_at_optimal
         x*, D* (tokens), N* (parameters) and L*; None where there is no optimum.
+    interval
+        Of D* or N*, whichever is along x, in tokens or parameters; None where there is no
+        optimum.
     doubts
         What is doubtful, and a sentence for each.
     """
@@ -99,6 +119,7 @@ class BudgetFit:
     optimal_tokens: float | None = None
     optimal_params: float | None = None
     loss_at_optimal: float | None = None
+    interval: Interval | None = None
     doubts: tuple[Doubt, ...] = ()
 
     @property
@@ -118,6 +139,7 @@ def fit_budget(
     flops: float,
     x: Literal["tokens", "params", "active_params"],
     method: Literal["parabola", "cubic", "marin"],
+    resampling: Resampling,
 ) -> BudgetFit:
     """Curve and optimum of the runs of one budget.
 
@@ -131,6 +153,8 @@ def fit_budget(
         What loss is fitted against.
     method
         parabola, cubic or marin.
+    resampling
+        Level of the interval, and how it is drawn.
 
     Returns
     -------
@@ -149,12 +173,15 @@ def fit_budget(
     log_along = np.log10(sampled)
     polynomial = Polynomial.fit(log_along, rows["value"].to_numpy(dtype=np.float64), degree)
     curve = Curve(polynomial, float(log_along.min()), float(log_along.max()))
-    optimal_x = _minimum(polynomial)
+    optimal_x = curve.minimum()
     if optimal_x is None or not curve.low - REACH <= optimal_x <= curve.high + REACH:
         doubts.append(_no_optimum(curve, degree, optimal_x))
         return BudgetFit(flops, runs, curve, doubts=tuple(doubts))
     loss = float(curve.predict(optimal_x))
-    doubts += _edge(curve, optimal_x, loss, along)
+    edge = _edge(curve, optimal_x, loss, along)
+    interval = _interval(curve, rows, log_along, resampling, flops=flops, edge=edge)
+    doubts += edge
+    doubts += _flat(interval, sampled)
     if method == "marin":
         nearest = int(np.argmin(np.abs(sampled - 10.0**optimal_x)))
         other = float(rows[across].iloc[nearest])
@@ -170,32 +197,47 @@ def fit_budget(
         optimal_tokens=optimum["tokens"],
         optimal_params=optimum["params"],
         loss_at_optimal=loss,
+        interval=interval,
         doubts=tuple(doubts),
     )
 
 
-def _minimum(polynomial: Polynomial) -> float | None:
-    """Where a polynomial of degree 2 or 3 has its local minimum, if it has one.
+def _interval(
+    curve: Curve,
+    rows: pd.DataFrame,
+    log_along: npt.NDArray[np.float64],
+    resampling: Resampling,
+    *,
+    flops: float,
+    edge: list[Doubt],
+) -> Interval:
+    """Interval of the optimum along x, in tokens or parameters.
 
-    The roots of its derivative 3 d u^2 + 2 a u + b are (-a +- sqrt(a^2 - 3 b d)) / 3 d; the
-    second derivative is positive at the upper sign, which is written so that nothing cancels.
+    Where the optimum is at an edge, nothing sampled bounds it on the far side, whatever the curve
+    says: the interval is open there.
     """
-    _, b, a, d = _powers(polynomial)
-    inner = a * a - 3 * b * d
-    if inner <= 0 or (d == 0 and a <= 0):
-        return None
-    u = -b / (a + np.sqrt(inner)) if a > 0 else (-a + np.sqrt(inner)) / (3 * d)
-    offset, scale = polynomial.mapparms()
-    return float((u - offset) / scale)
+    offset, scale = curve.polynomial.mapparms()
+    found = minimum_interval(
+        offset + scale * log_along,
+        rows["value"].to_numpy(dtype=np.float64),
+        degree=curve.polynomial.degree(),
+        level=resampling.level,
+        replicates=resampling.replicates,
+        # Each budget draws on its own, whichever others are fitted beside it.
+        seed=(resampling.seed, round(1000 * np.log10(flops))),
+    )
+    low, high = (found.low - offset) / scale, (found.high - offset) / scale
+    if edge:
+        middle = curve.minimum() or 0.0
+        low = -np.inf if middle < curve.high else min(low, curve.high)
+        high = np.inf if middle > curve.low else max(high, curve.low)
+    with np.errstate(over="ignore"):
+        return replace(found, low=float(np.power(10.0, low)), high=float(np.power(10.0, high)))
 
 
 def _powers(polynomial: Polynomial) -> npt.NDArray[np.float64]:
-    """Coefficients (c, b, a, d) in u, which runs from -1 to 1 over the sampled range."""
-    powers = np.zeros(4)
-    powers[: len(polynomial.coef)] = polynomial.coef
-    # What is left of a constant or a line after rounding is no curvature.
-    powers[np.abs(powers) < 1e-12 * np.abs(powers).max()] = 0.0
-    return powers
+    """Coefficients from the constant up, in u from -1 to 1 over the sampled range."""
+    return np.asarray(polynomial.coef, dtype=np.float64)
 
 
 def _few_points(runs: int, sizes: int, degree: int, along: str) -> list[Doubt]:
@@ -224,7 +266,7 @@ def _no_optimum(curve: Curve, degree: int, optimal_x: float | None) -> Doubt:
             "the sampled range, so there is no optimum."
         )
         return Doubt(Flag.NO_MINIMUM, words)
-    if degree == 2 and _powers(curve.polynomial)[2] < 0:
+    if degree == 2 and rounded_powers(_powers(curve.polynomial))[2] < 0:
         words = (
             "concave: the parabola opens downwards, so its vertex is a maximum and there is no "
             "optimum (Marin's own code would take it for one)."
@@ -232,6 +274,18 @@ def _no_optimum(curve: Curve, degree: int, optimal_x: float | None) -> Doubt:
         return Doubt(Flag.CONCAVE, words)
     words = "no minimum: the fitted curve has none, so there is no optimum."
     return Doubt(Flag.NO_MINIMUM, words)
+
+
+def _flat(interval: Interval, sampled: npt.NDArray[np.float64]) -> list[Doubt]:
+    """Flag of a budget whose interval covers all that was sampled."""
+    least, most = float(sampled.min()), float(sampled.max())
+    if interval.method == "none" or interval.low > least or interval.high < most:
+        return []
+    words = (
+        f"flat: the {interval.level:.0%} interval covers all that was sampled, so the optimum "
+        f"could be anywhere from {amount_words(least)} to {amount_words(most)}, or beyond."
+    )
+    return [Doubt(Flag.FLAT, words.replace("%", " %"))]
 
 
 def _edge(curve: Curve, optimal_x: float, loss: float, along: str) -> list[Doubt]:

@@ -19,6 +19,7 @@ its log10 on x over the budget's runs, at x*.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -26,9 +27,10 @@ import numpy as np
 import pandas as pd
 
 from delphi_core.errors import FitError, did_you_mean, quoted
-from delphi_core.fits.curve import BudgetFit, fit_budget
+from delphi_core.fits.curve import BudgetFit, Resampling, fit_budget
 from delphi_core.fits.left_out import LeftOut, reasons_left_out
-from delphi_core.records import RECORD_COLUMNS, budget_bucket
+from delphi_core.fits.rows import budget_groups, check_used, in_order
+from delphi_core.records import run_names
 from delphi_core.words import AMOUNTS, COMPUTES, count
 
 if TYPE_CHECKING:
@@ -39,9 +41,6 @@ X = Literal["tokens", "params", "active_params"]
 Compute = Literal["recorded", "nominal", "bucket"]
 
 MARIN_FLOPS_MIN = 1e18
-_NUMBERS = ("tokens", "value", "flops", "params")
-# Far beyond any run; what is smaller cannot overflow in a fit.
-_TOO_LARGE = 1e100
 
 
 @dataclass(frozen=True)
@@ -63,6 +62,10 @@ class IsoflopFit:
         Whether runs that the published fit left out are fitted.
     drop
         (column, values) pairs; rows that hold one of the values are left out.
+    level
+        Of the optima's intervals, 0.5 to 0.99.
+    replicates, seed
+        How many sets of rows are resampled in each budget, and how they are drawn.
     """
 
     method: Method = "parabola"
@@ -70,6 +73,9 @@ class IsoflopFit:
     compute: Compute | None = None
     include_excluded: bool = False
     drop: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    level: float = 0.9
+    replicates: int = 1000
+    seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse a setting that is none, with the nearest that is.
@@ -77,8 +83,10 @@ class IsoflopFit:
         Raises
         ------
         FitError
-            Method, x or compute is unknown.
+            Method, x or compute is unknown, or the level out of range.
         """
+        if not 0.5 <= self.level <= 0.99:
+            raise FitError(f"level is {self.level:g}; it must be from 0.5 to 0.99.")
         for name, choice in (("method", Method), ("x", X), ("compute", Compute)):
             given, known = getattr(self, name), get_args(choice)
             if given not in known and not (name == "compute" and given is None):
@@ -105,7 +113,7 @@ class IsoflopFit:
             fitted is not finite or not positive, a role, a status or what `drop` names is
             unknown, or nominal budgets are asked for and missing.
         """
-        points = _in_order(records)
+        points = in_order(records)
         drop: dict[str, list[str]] = {}
         for column, values in self.drop:
             drop.setdefault(column, []).extend(values)
@@ -116,16 +124,22 @@ class IsoflopFit:
             flops_min=MARIN_FLOPS_MIN if self.method == "marin" else 0.0,
         )
         used = np.array([reason is None for reason in reasons], dtype=bool)
-        _check(points[used])
+        check_used(points[used])
         compute = self.compute or ("bucket" if self.method == "marin" else "recorded")
-        group = _groups(points, used, compute)
+        group = budget_groups(points, used, compute)
         budgets = []
         points["budget_flops"] = np.nan
         for key in np.unique(group[used]):
             rows = used & (group == key)
             flops = float(points.loc[rows, "flops"].mean()) if compute == "recorded" else float(key)
             points.loc[rows, "budget_flops"] = flops
-            budget = fit_budget(points[rows], flops=flops, x=self.x, method=self.method)
+            budget = fit_budget(
+                points[rows],
+                flops=flops,
+                x=self.x,
+                method=self.method,
+                resampling=Resampling(self.level, self.replicates, self.seed),
+            )
             budgets.append(budget)
             if budget.curve is None:
                 for place in rows.nonzero()[0]:
@@ -202,7 +216,22 @@ class IsoflopResult:
         left = [f"{number} {kind}" for kind, number in kinds.value_counts(sort=False).items()]
         if small := len(self.in_small_budgets):
             left.append(f"{small} in budgets too small to fit")
-        return sentence + (f"; left out: {', '.join(left)}." if left else ".")
+        sentence += f"; left out: {', '.join(left)}." if left else "."
+        return f"{sentence} {self.describe_intervals()}".rstrip()
+
+    def describe_intervals(self) -> str:
+        """One sentence on the optima's intervals, empty where there are none."""
+        found = [budget.interval for budget in self.optima if budget.interval is not None]
+        methods = Counter(interval.method for interval in found)
+        if not methods:
+            return ""
+        drawn = sum(interval.replicates for interval in found)
+        failed = sum(interval.failed for interval in found)
+        ways = ", ".join(f"{method} in {count(n, 'budget')}" for method, n in methods.items())
+        sentence = f"{100 * self.settings.level:g} % intervals of the optima: {ways}"
+        if drawn:
+            sentence += f" ({drawn:,} sets of rows, {failed:,} of them no use)"
+        return sentence + "."
 
 
 def fit_isoflops(
@@ -213,6 +242,7 @@ def fit_isoflops(
     compute: Compute | None = None,
     include_excluded: bool = False,
     drop: Mapping[str, str | Iterable[object]] | None = None,
+    level: float = 0.9,
 ) -> IsoflopResult:
     """Optimum of each budget: `IsoflopFit` with these settings, called with the records.
 
@@ -224,6 +254,8 @@ def fit_isoflops(
         As `IsoflopFit` has them.
     drop
         Column to a value or values; rows that hold one of them are left out.
+    level
+        Of the optima's intervals, 0.5 to 0.99.
 
     Returns
     -------
@@ -239,60 +271,10 @@ def fit_isoflops(
         (name, (values,) if isinstance(values, str) else tuple(map(str, values)))
         for name, values in (drop or {}).items()
     )
-    return IsoflopFit(method, x, compute, include_excluded, pairs)(records)
-
-
-def _in_order(records: pd.DataFrame) -> pd.DataFrame:
-    """Rows in an order of their own, so that a fit is the same to the last bit for any order."""
-    if not records.columns.is_unique:
-        raise FitError("the records name a column twice; keep one.")
-    missing = [column for column in RECORD_COLUMNS if column not in records]
-    if missing:
-        raise FitError(f"the records have no column {', '.join(missing)}; add it.")
-    metrics = records["metric"].unique()
-    if len(metrics) > 1:
-        names = ", ".join(map(str, metrics))
-        raise FitError(f"the records hold several metrics ({names}); fit one at a time.")
-    points = records.reset_index(drop=True)
-    for column in _NUMBERS:
-        try:
-            points[column] = points[column].astype("float64")
-        except (TypeError, ValueError):
-            raise FitError(f"the records hold a {column} that is no number; remove it.") from None
-    keys = [column for column in (*RECORD_COLUMNS, "run") if column in points]
-    return points.sort_values(keys, kind="stable", ignore_index=True)
-
-
-def _check(used: pd.DataFrame) -> None:
-    """Refuse rows that cannot be fitted, or not together."""
-    for column in _NUMBERS:
-        numbers = used[column].to_numpy()
-        good = (np.abs(numbers) < _TOO_LARGE) & ((numbers > 0) | (column == "value"))
-        if not good.all():
-            raise FitError(
-                f"the records hold a {column} of {numbers[~good][0]:g}; remove that row."
-            )
-    labels = used["label"].unique()
-    if len(labels) > 1:
-        names = " and ".join(map(str, labels[:4]))
-        raise FitError(f"the records hold several labels ({names}); drop all but one.")
-
-
-def _groups(points: pd.DataFrame, used: np.ndarray, compute: Compute) -> np.ndarray:
-    """What identifies the budget of each row: its nominal budget or its bucket, FLOP."""
-    nominal = points["budget"] if "budget" in points else pd.Series(np.nan, index=points.index)
-    complete = bool(nominal[used].notna().all())
-    if compute == "nominal" and not complete:
-        raise FitError("the records lack nominal budgets; use compute recorded or bucket.")
-    if compute == "bucket" or not complete:
-        return budget_bucket(points["flops"])
-    return nominal.to_numpy(dtype=np.float64)
+    return IsoflopFit(method, x, compute, include_excluded, pairs, level)(records)
 
 
 def _named(rows: pd.DataFrame) -> tuple[LeftOut, ...]:
     rows = rows.sort_values("flops", kind="stable")
-    names = rows["run"] if "run" in rows else pd.Series(np.nan, index=rows.index)
-    return tuple(
-        LeftOut(run=str(name) if pd.notna(name) else f"record {place + 1}", reason=str(reason))
-        for place, name, reason in zip(rows.index, names, rows["left_out_reason"], strict=True)
-    )
+    reasons = rows["left_out_reason"]
+    return tuple(LeftOut(*pair) for pair in zip(run_names(rows), reasons, strict=True))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from delphi_core.export import left_out_table, optima_table
+from delphi_core.records import run_names
 from delphi_core.web.messages import plain
-from delphi_core.words import AMOUNTS, flops_words
+from delphi_core.words import AMOUNTS, amount_words, flops_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +23,12 @@ _COLUMNS = {
     "runs": _NUMBER("runs"),
     "optimal_tokens": _NUMBER("D* (tokens)", format="%.6e"),
     "loss_at_optimal": _NUMBER("L*", format="%.6f"),
+    "low": _NUMBER("from", format="%.4e"),
+    "high": _NUMBER("to", format="%.4e"),
+    "level": _NUMBER("level", format="percent"),
+    "interval": st.column_config.TextColumn("interval by"),
+    "replicates": _NUMBER("sets of rows"),
+    "failed": _NUMBER("of no use"),
     "value": _NUMBER("value", format="%.4f"),
     **{name: _NUMBER(name, format="%.8g") for name in ("d", "a", "b", "c")},
     "notes": st.column_config.TextColumn("what to know", width="large"),
@@ -84,3 +91,33 @@ def _show(table: pd.DataFrame, key: str, alt: str, size: str = "params") -> None
         placeholder="–",
         alt=alt,
     )
+
+
+def clicked_run(points: pd.DataFrame, event: object) -> None:
+    """The run whose point was clicked, with a link to its page where it has one.
+
+    Parameters
+    ----------
+    points
+        Rows of the fit that is shown.
+    event
+        What `st.plotly_chart` gives back.
+    """
+    selected = getattr(getattr(event, "selection", None), "points", None) or []
+    names = [point.get("customdata") for point in selected]
+    names = [name[0] if isinstance(name, list) else name for name in names]
+    rows = points[[name in names for name in run_names(points)]]
+    for row in rows.head(1).to_dict("records"):
+        facts = [
+            f"{amount_words(row['params'])} parameters",
+            f"{amount_words(row['tokens'])} tokens",
+            flops_words(row["flops"]),
+            f"value {row['value']:.5g}",
+            str(row["role"]),
+            str(row["status"]),
+        ]
+        with st.container(border=True, key="isoflop_run"):
+            st.markdown(f"**{plain(str(row['run']))}**  \n{plain(', '.join(facts))}")
+            url = str(row["url"])
+            if url.startswith("https://"):
+                st.link_button("Open the run's page", url)

@@ -25,7 +25,7 @@ def fit_of(snapshot, ladder, x, method="parabola"):
 
 
 def points_of(figure):
-    """Row of the fit's points, x and y of every marker that stands for a run."""
+    """Run, x and y of every marker that stands for a run."""
     for trace in figure.data:
         if trace.customdata is not None:
             yield from zip(trace.customdata, trace.x, trace.y, strict=True)
@@ -36,15 +36,15 @@ def test_every_row_is_drawn_once_where_it_lies(snapshot, ladder, x, method):
     fit = fit_of(snapshot, ladder, x, method)
     column = "tokens" if x == "tokens" else "params"
     drawn = sorted(points_of(isoflop_figure(fit, value_title="loss")))
-    assert [row for row, _, _ in drawn] == fit.points.index.to_list()
-    assert [place for _, place, _ in drawn] == fit.points[column].to_list()
-    assert [value for _, _, value in drawn] == fit.points["value"].to_list()
+    rows = zip(fit.points["run"], fit.points[column], fit.points["value"], strict=True)
+    assert drawn == sorted(rows)
 
 
 @pytest.mark.parametrize(("ladder", "x", "method"), VIEWS)
 def test_curves_are_the_fits_and_optima_lie_on_them(snapshot, ladder, x, method):
     fit = fit_of(snapshot, ladder, x, method)
     figure = isoflop_figure(fit, value_title="loss")
+    column = "tokens" if x == "tokens" else "params"
     curves = [trace for trace in figure.data if (trace.name or "").endswith(", fitted")]
     budgets = [budget for budget in fit.budgets if budget.curve]
     assert len(curves) == len(budgets)
@@ -52,9 +52,27 @@ def test_curves_are_the_fits_and_optima_lie_on_them(snapshot, ladder, x, method)
         assert trace.y == pytest.approx(budget.curve.predict(np.log10(trace.x)), abs=1e-12)
         assert np.log10(min(trace.x)) <= budget.curve.low + 1e-12
         assert np.log10(max(trace.x)) >= budget.curve.high - 1e-12
-    (optima,) = [trace for trace in figure.data if trace.name == "optimum"]
-    assert list(optima.y) == [budget.loss_at_optimal for budget in fit.optima]
-    assert len(optima.x) == len(fit.optima) < len(fit.budgets) + 1
+    optima = [trace for trace in figure.data if (trace.name or "").endswith(", optimum")]
+    assert [trace.y[0] for trace in optima] == [b.loss_at_optimal for b in fit.optima]
+    assert [trace.x[0] for trace in optima] == [getattr(b, f"optimal_{column}") for b in fit.optima]
+    for trace, budget in zip(optima, fit.optima, strict=True):
+        low = trace.x[0] - trace.error_x.arrayminus[0]
+        high = trace.x[0] + trace.error_x.array[0]
+        assert low >= budget.interval.low * (1 - 1e-12)
+        assert high <= budget.interval.high * (1 + 1e-12)
+        inside = (fit.points[column].min(), fit.points[column].max())
+        if inside[0] <= budget.interval.low and budget.interval.high <= inside[1]:
+            assert (low, high) == pytest.approx((budget.interval.low, budget.interval.high))
+
+
+def test_points_curve_and_optimum_of_a_budget_hide_together(snapshot):
+    figure = isoflop_figure(fit_of(snapshot, "delphi", "tokens"), value_title="loss")
+    groups = {}
+    for trace in figure.data:
+        if trace.legendgroup:
+            groups.setdefault(trace.legendgroup, []).append(trace.name.partition(", ")[2])
+    assert len(groups) == 7
+    assert set(map(tuple, groups.values())) == {("", "fitted", "optimum")}
 
 
 @pytest.mark.parametrize(("ladder", "x", "method"), VIEWS)
@@ -96,7 +114,7 @@ def test_published_curves_run_through_their_optima(snapshot):
         # The original is float32.
         assert min(trace.y) == pytest.approx(row["loss_at_optimal"], abs=1e-4)
         assert trace.x[int(np.argmin(trace.y))] == pytest.approx(row["optimal_tokens"], rel=0.1)
-    assert not [trace for trace in figure.data if trace.name == "optimum"]
+    assert not [trace for trace in figure.data if (trace.name or "").endswith(", optimum")]
     assert "Published optima: at 2.89 × 10¹⁸ FLOP 1.39 B tokens" in isoflop_alt(
         fit, published=published
     )
@@ -137,7 +155,7 @@ def test_one_budget_and_nothing_but_left_out_rows_still_make_a_figure(snapshot):
 def test_sizes_of_mixtures_of_experts_are_said_to_be_active(snapshot):
     fit = fit_of(snapshot, "moe-v16", "tokens")
     figure = isoflop_figure(fit, value_title="loss", size="active_params")
-    texts = [text for trace in figure.data if trace.text is not None for text in trace.text]
+    texts = [text for trace in figure.data if trace.customdata is not None for text in trace.text]
     assert all("active parameters" in text for text in texts)
     assert "tokens per active parameter<br>" in texts[0]
     assert "122 M active parameters" in isoflop_alt(
@@ -156,9 +174,29 @@ def test_left_out_runs_look_different_by_reason(snapshot):
 def test_optima_have_the_colour_of_their_budget(snapshot):
     fit = fit_of(snapshot, "delphi-attempt-1", "tokens")
     figure = isoflop_figure(fit, value_title="loss")
-    (optima,) = [trace for trace in figure.data if trace.name == "optimum"]
+    optima = [trace for trace in figure.data if (trace.name or "").endswith(", optimum")]
     curves = [trace for trace in figure.data if (trace.name or "").endswith(", fitted")]
-    assert list(optima.marker.color) == [trace.line.color for trace in curves[1:]]
+    colors = [trace.line.color for trace in curves[1:]]
+    assert [trace.marker.color for trace in optima] == colors
+    assert [trace.error_x.color for trace in optima] == colors
+
+
+@pytest.mark.parametrize(("ladder", "x", "method"), VIEWS)
+def test_log_and_linear_axes_show_the_same_range(snapshot, ladder, x, method):
+    fit = fit_of(snapshot, ladder, x, method)
+    linear = isoflop_figure(fit, value_title="loss").layout.yaxis
+    log = isoflop_figure(fit, value_title="loss", y="log").layout.yaxis
+    assert (linear.type, log.type) == ("linear", "log")
+    assert 10 ** np.array(log.range) == pytest.approx(linear.range)
+    # A step of ticks that fits one scale can freeze the browser on the other.
+    assert linear.dtick is log.dtick is None
+
+
+def test_values_that_reach_zero_stay_on_a_linear_axis():
+    records = made_up(10)
+    records["value"] -= 3
+    axis = isoflop_figure(dc.fit_isoflops(records), value_title="loss", y="log").layout.yaxis
+    assert axis.type == "linear"
 
 
 def made_up(far):
