@@ -105,12 +105,13 @@ def _checked_x(x: X | None, ladder: Ladder) -> X:
 
 
 def _fit_text(document: dict[str, Any]) -> str:
-    size = document["params_column"]
+    size = f"N* ({document['params_column']})"
+    ends_of = f"interval of {'D*' if document['x'] == 'tokens' else 'N*'}"
     lines = [
         f"{document['ladder']}, {document['metric']}, snapshot {document['snapshot']}",
         document["described"],
         "",
-        f"{'C (FLOP)':>14} {'runs':>4} {'D* (tokens)':>14} {'N* (' + size + ')':>18} {'L*':>9}",
+        f"{'C (FLOP)':>14} {'runs':>4} {'D* (tokens)':>14} {size:>18} {'L*':>9}  {ends_of:>27}",
     ]
     for budget in document["budgets"]:
         optimum = [budget[k] for k in ("optimal_tokens", "optimal_params", "loss_at_optimal")]
@@ -118,7 +119,9 @@ def _fit_text(document: dict[str, Any]) -> str:
         if None not in optimum:
             cells = [f"{optimum[0]:.6e}", f"{optimum[1]:.6e}", f"{optimum[2]:.6f}"]
         line = f"{budget['flops']:14.6e} {budget['runs']:4d} {cells[0]:>14} {cells[1]:>18}"
-        lines.append(f"{line} {cells[2]:>9}  {' '.join(budget['notes'])}".rstrip())
+        low, high = (budget[end] for end in ("low", "high"))
+        ends = "" if budget["level"] is None else f"{_end(low)} to {_end(high)}"
+        lines.append(f"{line} {cells[2]:>9}  {ends:>27}  {' '.join(budget['notes'])}".rstrip())
     if "token_law" in document:
         tokens, params = document["token_law"], document["params_law"]
         lines += [
@@ -130,6 +133,10 @@ def _fit_text(document: dict[str, Any]) -> str:
         ]
     lines += ["", *(f"left out: {item['run']}: {item['reason']}" for item in document["left_out"])]
     return "\n".join(lines).rstrip()
+
+
+def _end(amount: float | None) -> str:
+    return "open" if amount is None else f"{amount:.4e}"
 
 
 def _drop(text: str) -> tuple[str, list[str]]:

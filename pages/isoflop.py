@@ -44,17 +44,17 @@ with messages.errors_in_words():
     published = None
     if given:
         published = views.published_parabolas(snapshot, view.ladder, view.metric)
+    about = {"size": size, "published": published}
 
     headline.title(words.headline(ladder, isoflop, published))
     chart, table, download = st.tabs(["Chart", "Table", "Download"])
     with chart:
         title = words.value_title(snapshot, view.metric)
-        figure = isoflop_figure(
-            isoflop, value_title=title, size=size, published=published, y=view.y
-        )
-        alt = isoflop_alt(isoflop, size=size, published=published)
-        options = {"on_select": "rerun", "selection_mode": "points"}
-        event = st.plotly_chart(figure, key="isoflop_chart", alt=alt, **options)
+        figure = isoflop_figure(isoflop, value_title=title, y=view.y, **about)
+        options = {"on_select": "rerun", "selection_mode": "points", "key": "isoflop_chart"}
+        event = st.plotly_chart(figure, alt=isoflop_alt(isoflop, **about), **options)
+        if not view.budgets and published is None:
+            st.info("No budget is chosen, so nothing is fitted. Choose one above.")
         tables.clicked_run(isoflop.points, event)
         tables.flags(isoflop)
     with table:

@@ -30,6 +30,7 @@ from delphi_core.errors import FitError, did_you_mean, quoted
 from delphi_core.fits.curve import BudgetFit, Resampling, fit_budget
 from delphi_core.fits.left_out import LeftOut, reasons_left_out
 from delphi_core.fits.rows import budget_groups, check_used, in_order
+from delphi_core.fits.uncertainty import METHOD_WORDS
 from delphi_core.records import run_names
 from delphi_core.words import AMOUNTS, COMPUTES, count
 
@@ -227,7 +228,10 @@ class IsoflopResult:
             return ""
         drawn = sum(interval.replicates for interval in found)
         failed = sum(interval.failed for interval in found)
-        ways = ", ".join(f"{method} in {count(n, 'budget')}" for method, n in methods.items())
+        ways = ", ".join(
+            f"{METHOD_WORDS[method]} in {count(number, 'budget')}"
+            for method, number in methods.items()
+        )
         sentence = f"{100 * self.settings.level:g} % intervals of the optima: {ways}"
         if drawn:
             sentence += f" ({drawn:,} sets of rows, {failed:,} of them no use)"

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 IntervalMethod = Literal["bootstrap", "residual bootstrap", "fieller", "none"]
+METHOD_WORDS: dict[IntervalMethod, str] = {
+    "bootstrap": "bootstrap",
+    "residual bootstrap": "bootstrap of residuals",
+    "fieller": "Fieller's theorem",
+    "none": "no interval",
+}
 FEWEST_FOR_PAIRS = 6
 """With fewer different sizes than this, resampled rows too often determine no curve."""
 
@@ -66,7 +72,7 @@ class Interval:
             ends = f"up to {high} {noun}"
         else:
             ends = f"{low} to {high} {noun}"
-        return f"{level} {ends} ({self.method})"
+        return f"{level} {ends} ({METHOD_WORDS[self.method]})"
 
 
 def minimum_interval(

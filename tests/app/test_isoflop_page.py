@@ -330,3 +330,58 @@ def test_a_snapshot_without_sweeps_says_so(other_snapshot, open_page):
     page = open_page()
     assert not page.exception
     assert "no ladder with IsoFLOP curves" in page.error[0].value
+
+
+def test_budgets_that_are_not_chosen_are_neither_shown_nor_fitted(open_page, downloads, capsys):
+    page = open_page()
+    page.multiselect(key="budgets").set_value(["3e18", "3e19", "3e20"]).run()
+    assert page.query_params == {"budgets": ["3e18", "3e19", "3e20"]}
+    assert page.title[0].value.endswith("on 3 budgets only")
+    table = table_with(page, "optimal_tokens")
+    assert main(["fit", "--drop", "budget=9e18,1.8e19,9e19,1.8e20", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert table["optimal_tokens"].to_list() == [b["optimal_tokens"] for b in document["budgets"]]
+    points = pd.read_csv(io.StringIO(list(downloads.values())[-2]))
+    sweep = points[points["role"] == "isoflop"]
+    assert set(sweep["budget"]) == {3e18, 3e19, 3e20}
+    assert (points["role"] == "heldout").sum() == 7
+    assert len(points) == drawn_points(page)
+
+
+def test_no_budget_at_all_says_what_to_do(open_page):
+    page = open_page(budgets="")
+    assert not page.exception
+    assert "Choose one above" in page.info[0].value
+    page.multiselect(key="budgets").set_value(["3e18"]).run()
+    assert not page.info
+    assert page.query_params == {"budgets": "3e18"}
+
+
+def test_excluded_runs_are_fitted_when_asked(open_page, capsys):
+    page = open_page()
+    page.toggle(key="excluded").set_value(True).run()
+    assert page.query_params == {"excluded": "true"}
+    assert main(["fit", "--include-excluded", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    table = table_with(page, "optimal_tokens")
+    assert table["optimal_tokens"].to_list() == [b["optimal_tokens"] for b in document["budgets"]]
+    assert table["runs"].sum() == 81
+    assert "include_excluded=True" in page.code[0].value
+
+
+def test_value_axis_may_be_logarithmic(open_page):
+    page = open_page(ladder="moe-v16")
+    page.button_group(key="y").set_value("log").run()
+    assert page.query_params == {"ladder": "moe-v16", "y": "log"}
+    assert json.loads(chart(page).spec)["layout"]["yaxis"]["type"] == "log"
+
+
+def test_intervals_stand_in_the_table_with_level_and_method(open_page, capsys):
+    for ladder in ("delphi", "delphi-attempt-1", "moe-aug-hero"):
+        table = table_with(open_page(ladder=ladder), "optimal_tokens")
+        main(["fit", "--ladder", ladder, "--json"])
+        budgets = json.loads(capsys.readouterr().out)["budgets"]
+        for row, budget in zip(table.to_dict("records"), budgets, strict=True):
+            for column in ("low", "high", "level", "interval", "replicates", "failed"):
+                shown = None if pd.isna(row[column]) else row[column]
+                assert shown == budget[column]

@@ -420,8 +420,8 @@ def test_described_in_one_sentence(snapshot):
     assert fit.describe() == (
         "Marin's method: parabola in log10 tokens by least squares on 78 runs in 7 budgets; "
         "C of a budget is the centre of its 1.1^k bucket; left out: 3 excluded, 7 held-out. "
-        "90 % intervals of the optima: fieller in 1 budget, bootstrap in 6 budgets (6,000 sets "
-        "of rows, 1 of them no use)."
+        "90 % intervals of the optima: Fieller's theorem in 1 budget, bootstrap in 6 budgets "
+        "(6,000 sets of rows, 3 of them no use)."
     )
 
 
