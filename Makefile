@@ -1,18 +1,23 @@
 # make run: the dashboard on http://localhost:8501 (PORT=... for another port).
-# make test: the tests. Both set up what they need in .venv first; all they ask for is Python 3.11.
+# make test: the tests. make bench: timed comparisons.
+# All set up what they need in .venv first; all they ask for is Python 3.11.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8501
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check format clean
+.PHONY: run test bench check format clean
 
 run: $(VENV)/.run-installed
 	$(BIN)/streamlit run app.py --server.port $(PORT)
 
 test: $(VENV)/.dev-installed
 	$(BIN)/pytest -n 2
+
+# Medians of timed runs, each beside a plain reference; BENCH="page_rerun" for some of them only.
+bench: $(VENV)/.dev-installed
+	$(BIN)/python -m bench $(BENCH)
 
 # Style and types.
 check: $(VENV)/.dev-installed

@@ -1,0 +1,1 @@
+"""Timed comparisons: `make bench` prints medians, each beside a plain reference of the same run."""

@@ -1,0 +1,43 @@
+"""`python -m bench [NAME ...]`: run all comparisons, or those named, and print one table.
+
+An aim that is missed is printed as such and is no failure of the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from bench import first_chart, ladder_bootstrap, page_rerun
+from bench.harness import NotMeasuredError, machine, table
+
+COMPARISONS = {
+    "ladder_bootstrap": ladder_bootstrap.compare,
+    "page_rerun": page_rerun.compare,
+    "first_chart": first_chart.compare,
+}
+
+
+def main() -> None:
+    """Run what is asked for and print it."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(COMPARISONS))
+    names = parser.parse_args().names or list(COMPARISONS)
+    if unknown := [name for name in names if name not in COMPARISONS]:
+        parser.error(f"no comparison {', '.join(unknown)}; there are {', '.join(COMPARISONS)}")
+    rows, missing = [], []
+    for name in names:
+        print(f"{name} ...", file=sys.stderr)
+        try:
+            rows += COMPARISONS[name]()
+        except NotMeasuredError as error:
+            missing.append(f"not measured: {name}: {error}")
+    print(f"\n{machine()}\n")
+    if rows:
+        print(table(rows))
+    if missing:
+        print("\n".join(["", *missing]))
+
+
+if __name__ == "__main__":
+    main()
