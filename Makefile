@@ -12,6 +12,7 @@ run: $(VENV)/.run-installed
 	$(BIN)/streamlit run app.py --server.port $(PORT)
 
 test: $(VENV)/.dev-installed
+	@tests/browser/chromium.sh
 	$(BIN)/pytest -n 2
 
 # Style and types.
@@ -23,6 +24,7 @@ check: $(VENV)/.dev-installed
 format: $(VENV)/.dev-installed
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
+
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
