@@ -6,7 +6,7 @@ PORT ?= 8501
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check format clean
+.PHONY: run test check format screenshots clean
 
 run: $(VENV)/.run-installed
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -25,6 +25,10 @@ format: $(VENV)/.dev-installed
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
+# The README's pictures, into docs/screenshots.
+screenshots: $(VENV)/.dev-installed
+	@tests/browser/chromium.sh
+	$(BIN)/python -m tests.browser.screenshots
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
