@@ -7,12 +7,13 @@ PORT ?= 8501
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test bench check format clean
+.PHONY: run test bench check format screenshots clean
 
 run: $(VENV)/.run-installed
 	$(BIN)/streamlit run app.py --server.port $(PORT)
 
 test: $(VENV)/.dev-installed
+	@tests/browser/chromium.sh
 	$(BIN)/pytest -n 2
 
 # Medians of timed runs, each beside a plain reference; BENCH="page_rerun" for some of them only.
@@ -28,6 +29,11 @@ check: $(VENV)/.dev-installed
 format: $(VENV)/.dev-installed
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
+
+# The README's pictures, into docs/screenshots.
+screenshots: $(VENV)/.dev-installed
+	@tests/browser/chromium.sh
+	$(BIN)/python -m tests.browser.screenshots
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,261 @@
+"""The IsoFLOP page in a real browser: what links, controls, downloads and eyes get."""
+
+import io
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import delphi_core as dc
+from delphi_core import export
+from delphi_core.figures.isoflop import isoflop_alt
+from delphi_core.fits.isoflop import IsoflopFit
+from delphi_core.web.view_state import IsoflopView
+from delphi_core.words import flops_words
+from tests.browser.browsing import CHART, PHONE, numbers
+
+MACRO = "eval/paloma/macro_loss"
+BPB = "eval/paloma/c4_en/bpb"
+# A view with every control away from its default.
+AWAY = {"ladder": "moe-v16", "metric": BPB, "x": "tokens", "method": "cubic"}
+
+
+def view(visit):
+    """All of a view that a visitor would compare."""
+    return {
+        "title": visit.title,
+        "chart": visit.drawn,
+        "alt": visit.figure.get_attribute("aria-label"),
+        "controls": {key: visit.shown(key) for key in AWAY},
+    }
+
+
+def points(visit):
+    """Row of the records to x and y of each run that is drawn."""
+    found = {}
+    for trace in visit.drawn["data"]:
+        if "customdata" in trace:
+            columns = (numbers(trace[name]) for name in ("customdata", "x", "y"))
+            found |= {int(row): (x, y) for row, x, y in zip(*columns, strict=True)}
+    return found
+
+
+def test_a_link_opens_the_same_view_elsewhere(visit, snapshot):
+    assert set(AWAY) == set(IsoflopView.__dataclass_fields__)
+    here = visit().open()
+    start = view(here)
+    for key, value in AWAY.items():
+        here.use(key, snapshot.title(value) if key == "ladder" else value)
+    assert here.query == AWAY
+    there = visit(elsewhere=True).goto(here.url)
+    assert view(there) == view(here)
+    assert all(shown != start[part] for part, shown in view(there).items())
+    assert not there.notices
+
+
+def test_the_address_follows_each_control(visit):
+    page = visit().open(utm="discord")
+    steps = [
+        ("x", "parameters", {"x": "params"}),
+        ("method", "marin", {"x": "params", "method": "marin"}),
+        ("x", "tokens", {"method": "marin"}),
+        ("metric", BPB, {"metric": BPB}),
+    ]
+    for key, option, query in steps:
+        page.use(key, option)
+        assert page.query == {"utm": "discord", **query}
+
+
+def test_back_and_forward_walk_through_the_views(visit):
+    page = visit().open()
+    views = [view(page)]
+    for key, option in [("x", "parameters"), ("method", "marin"), ("metric", BPB)]:
+        page.use(key, option)
+        views.append(view(page))
+    for shown in reversed(views[:-1]):
+        with page.redrawn():
+            page.page.go_back()
+        assert view(page) == shown
+    for shown in views[1:]:
+        with page.redrawn():
+            page.page.go_forward()
+        assert view(page) == shown
+
+
+@pytest.mark.parametrize("query", [{}, AWAY], ids=["default", "away"])
+def test_downloads_are_what_is_shown(visit, snapshot, query):
+    opened, _ = IsoflopView.read(query, snapshot)
+    page = visit().open(**query)
+    shown = points(page)
+    (optima,) = (trace for trace in page.drawn["data"] if trace["name"] == "optimum")
+    page.open_tab("Download")
+    name, content = page.download("points_csv")
+    assert name.endswith("_points.csv")
+    table = pd.read_csv(io.BytesIO(content))
+    along = "tokens" if opened.x == "tokens" else "params"
+    assert shown == {
+        row: (x, y) for row, (x, y) in enumerate(zip(table[along], table["value"], strict=True))
+    }
+    # The same fit as of the records that the server has, to the last bit.
+    fit = IsoflopFit(method=opened.method, x=opened.x)
+    assert bits(fit(table)) == bits(fit(snapshot.records(opened.ladder, opened.metric)))
+
+    name, content = page.download("optima_csv")
+    assert name.endswith("_optima.csv")
+    table = pd.read_csv(io.BytesIO(content)).dropna(subset="optimal_tokens")
+    assert numbers(optima["x"]) == table["optimal_tokens"].to_list()
+    assert numbers(optima["y"]) == table["loss_at_optimal"].to_list()
+
+
+def bits(fit):
+    """Every coefficient and optimum of a fit, to compare bit by bit."""
+    table = export.optima_table(fit).drop(columns=["flags", "notes"])
+    return np.asarray(table, dtype=np.float64).tobytes()
+
+
+def test_old_and_broken_links_open_the_nearest_view_with_a_notice(visit):
+    page = visit()
+    links = [
+        ({"ladder": "moe-v16", "x": "params"}, "params", {"x": "active parameters"}),
+        ({"metric": "eval/paloma/macro"}, "eval/paloma/macro", {"metric": MACRO}),
+        ({"method": "<b>spline</b>", "x": "params"}, "<b>spline</b>", {"method": "parabola"}),
+    ]
+    for query, asked, controls in links:
+        page.open(**query)
+        (notice,) = page.notices
+        assert f"'{asked}', which is not offered here" in notice
+        for key, value in controls.items():
+            assert page.shown(key) == value
+        assert "grows as" in page.title
+
+
+def test_nothing_off_site_and_no_error_in_the_console(visit, server):
+    page = visit().open()
+    for tab in ("Table", "Download", "Chart"):
+        page.open_tab(tab)
+    page.use("metric", BPB)
+    page.page.locator(f"{CHART} .point").first.hover(force=True)
+    assert page.errors == []
+    assert [f"http://{host}" for host in page.hosts] == [server]
+
+
+def test_no_sideways_scrolling_on_a_phone(visit):
+    page = visit(size=PHONE)
+    for query in ({}, AWAY, {"ladder": "moe-aug-hero", "method": "none"}):
+        page.open(**query)
+        for tab in ("Table", "Download", "Chart"):
+            page.open_tab(tab)
+            overflow = page.page.evaluate(
+                """() => [document.scrollingElement, document.querySelector('[data-testid=stMain]')]
+                         .map(part => part.scrollWidth - part.clientWidth)"""
+            )
+            assert overflow == [0, 0], (query, tab)
+
+
+def luminance(colour):
+    """Relative luminance of sRGB, as WCAG 2 defines it."""
+    parts = np.array(colour) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(colour, ground):
+    """Contrast ratio of two colours, as WCAG 2 defines it: 1 to 21."""
+    low, high = sorted([luminance(colour), luminance(ground)])
+    return (high + 0.05) / (low + 0.05)
+
+
+TEXTS = [
+    "h1",
+    "[role=tab][aria-selected=true]",
+    "[role=tab][aria-selected=false]",
+    ".st-key-ladder label",
+    ".st-key-ladder input",
+    ".st-key-x [aria-checked=true]",
+    ".st-key-x [aria-checked=false]",
+    "[data-testid=stCaptionContainer] p",
+    "[data-testid=stCaptionContainer] a",
+]
+CHART_TEXTS = [".xtick text", ".ytick text", ".xtitle", ".ytitle", ".legendtext"]
+# A canvas turns any notation of a colour into bytes, and lays see-through text on the ground.
+COLOURS = """([texts, chartTexts]) => {
+  const pen = Object.assign(document.createElement('canvas'), {width: 1, height: 1})
+    .getContext('2d', {willReadFrequently: true});
+  const laid = (...layers) => {
+    for (const layer of layers) { pen.fillStyle = layer; pen.fillRect(0, 0, 1, 1); }
+    return [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const style = part => getComputedStyle(document.querySelector(part));
+  const ground = style('[data-testid=stApp]').backgroundColor;
+  const found = {};
+  for (const part of texts) found[part] = laid(ground, style(part).color);
+  for (const part of chartTexts) found[part] = laid(ground, style(part).fill);
+  return {ground: laid(ground), texts: found};
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark_are_readable(visit, scheme):
+    page = visit(scheme=scheme).open()
+    colours = page.page.evaluate(COLOURS, [TEXTS, CHART_TEXTS])
+    ground = colours["ground"]
+    assert luminance(ground) > 0.9 if scheme == "light" else luminance(ground) < 0.03
+    ratios = {part: contrast(text, ground) for part, text in colours["texts"].items()}
+    # Streamlit draws the axes of every chart in one grey of its own, 3.7 on white.
+    limits = {part: 3.7 if part in CHART_TEXTS else 4.5 for part in ratios}
+    assert {part: ratio for part, ratio in ratios.items() if ratio < limits[part]} == {}
+
+
+def drawn_elements(page):
+    """How many markers and lines the browser has drawn."""
+    names = page.page.locator(f"{CHART} .scatterlayer .point, {CHART} .scatterlayer .js-line")
+    return Counter(names.evaluate_all("parts => parts.map(part => part.classList[0])"))
+
+
+def test_a_click_in_the_legend_hides_a_budget(visit):
+    page = visit().open()
+    before = drawn_elements(page)
+    budget = page.drawn["data"][0]["name"]
+    own = [trace for trace in page.drawn["data"] if trace.get("legendgroup") == budget]
+    markers = sum(len(numbers(trace["x"])) for trace in own if "markers" in trace["mode"])
+    lines = sum("lines" in trace["mode"] for trace in own)
+    assert markers > 3
+    assert lines == 1
+    entry = page.page.locator(f"{CHART} .traces").filter(has_text=budget).first
+    with page.redrawn():
+        entry.locator(".legendtoggle").click()
+    assert before - drawn_elements(page) == Counter({"point": markers, "js-line": lines})
+    assert {trace["visible"] for trace in page.drawn["data"] if "visible" in trace} == {
+        "legendonly"
+    }
+    with page.redrawn():
+        entry.locator(".legendtoggle").click()
+    assert drawn_elements(page) == before
+
+
+def test_the_tabs_are_reached_and_switched_by_keyboard(visit):
+    page = visit().open()
+    keyboard, focused = page.page.keyboard, page.page.locator(":focus")
+    reached = []
+    while "tab" not in reached:
+        keyboard.press("Tab")
+        reached.append(focused.get_attribute("role"))
+        assert len(reached) < 30
+    assert "combobox" in reached
+    assert "radio" in reached
+    for name in ("Table", "Download"):
+        keyboard.press("ArrowRight")
+        keyboard.press("Enter")
+        page.page.get_by_role("tabpanel", name=name, exact=True).wait_for()
+        assert focused.inner_text() == name
+
+
+def test_the_chart_says_its_numbers(visit, snapshot):
+    page = visit().open()
+    fit = dc.fit_isoflops(snapshot.records("delphi", MACRO))
+    words = page.figure.get_attribute("aria-label")
+    assert words == isoflop_alt(fit)
+    for optimum in fit.optima:
+        assert flops_words(optimum.flops) in words
+        assert f"{optimum.loss_at_optimal:.3f}" in words
