@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from bench.harness import Aim, Row, by_turns, clocked
 from delphi_core import load_snapshot
-from delphi_core.web import view_state as views
+from delphi_core.web import isoflop_view as views
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,16 +92,28 @@ class Snapshot:
         DataError
             There is no such ladder; the message names near misses.
         """
-        known = self.tables["ladders"].set_index("ladder", drop=False)
-        if ladder not in known.index:
-            message = f"no ladder {ladder!r}; {did_you_mean(ladder, known.index)}"
-            raise DataError([message])
-        row = known.loc[ladder]
-        return Ladder(**{name: str(row[name]) for name in Ladder.__dataclass_fields__})
+        if ladder not in self._ladders:
+            raise DataError([f"no ladder {ladder!r}; {did_you_mean(ladder, self._ladders)}"])
+        return self._ladders[ladder]
+
+    @cached_property
+    def _ladders(self) -> dict[str, Ladder]:
+        """Descriptions by id."""
+        rows = self.tables["ladders"][list(Ladder.__dataclass_fields__)].to_dict("records")
+        return {
+            str(row["ladder"]): Ladder(**{str(name): str(cell) for name, cell in row.items()})
+            for row in rows
+        }
 
     def title(self, ladder: str) -> str:
         """Name of a ladder."""
         return self.ladder(ladder).title
+
+    def value_title(self, metric: str) -> str:
+        """Name and unit of a metric."""
+        metrics = self.tables["metrics"].set_index("metric")
+        title, unit = (str(metrics.loc[metric, column]) for column in ("title", "unit"))
+        return f"{title} ({unit})"
 
     def metrics(self, ladder: str) -> list[str]:
         """Metrics that a ladder's runs have final values of, in the order of metrics.csv."""

@@ -5,12 +5,11 @@ from functools import partial
 import streamlit as st
 
 from delphi_core import export
-from delphi_core.figures.isoflop import isoflop_alt, isoflop_figure
 from delphi_core.web import isoflop_tables as tables
 from delphi_core.web import isoflop_view as views
 from delphi_core.web import isoflop_words as words
 from delphi_core.web import messages
-from delphi_core.web.loading import current_snapshot, fitted
+from delphi_core.web.loading import current_snapshot, fitted, isoflop_chart
 from delphi_core.web.page_url import shown_view
 from delphi_core.words import AMOUNTS
 
@@ -41,18 +40,14 @@ with messages.errors_in_words():
         st.toggle("Fit excluded runs", key="excluded", disabled=given)
 
     isoflop = fitted(snapshot, view)
-    published = None
-    if given:
-        published = views.published_parabolas(snapshot, view.ladder, view.metric)
-    about = {"size": size, "published": published}
+    published = views.published_shown(snapshot, view)
 
     headline.title(words.headline(ladder, isoflop, published))
     chart, table, download = st.tabs(["Chart", "Table", "Download"])
     with chart:
-        title = words.value_title(snapshot, view.metric)
-        figure = isoflop_figure(isoflop, value_title=title, y=view.y, **about)
+        figure, alt = isoflop_chart(snapshot, view)
         options = {"on_select": "rerun", "selection_mode": "points", "key": "isoflop_chart"}
-        event = st.plotly_chart(figure, alt=isoflop_alt(isoflop, **about), **options)
+        event = st.plotly_chart(figure, alt=alt, **options)
         if not view.budgets and published is None:
             st.info("No budget is chosen, so nothing is fitted. Choose one above.")
         tables.clicked_run(isoflop.points, event)

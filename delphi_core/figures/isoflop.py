@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from delphi_core.fits.curve import BudgetFit
     from delphi_core.fits.isoflop import IsoflopResult
 
+_SHOWN = ["params", "tokens", "flops", "value", "left_out_reason"]
 LEFT_OUT_SYMBOLS = {
     "excluded": "square-open",
     "diverged": "x-thin-open",
@@ -122,7 +123,7 @@ def _points(isoflop: IsoflopResult, rows: pd.DataFrame, size: str, **look: Any) 
         mode="markers",
         text=[
             _point_words(name, row, size)
-            for name, row in zip(run_names(rows), rows.to_dict("records"), strict=True)
+            for name, row in zip(run_names(rows), rows[_SHOWN].to_dict("records"), strict=True)
         ],
         customdata=run_names(rows),
         hovertemplate="%{text}<extra></extra>",

@@ -143,6 +143,13 @@ def published_parabolas(snapshot: Snapshot, ladder: str, metric: str) -> pd.Data
     return rows.dropna(subset=needed)
 
 
+def published_shown(snapshot: Snapshot, view: IsoflopView) -> pd.DataFrame | None:
+    """The published parabolas that a view shows: those of metrics that cannot be fitted here."""
+    if only_published(snapshot, view.ladder, view.metric):
+        return published_parabolas(snapshot, view.ladder, view.metric)
+    return None
+
+
 @lru_cache(maxsize=1)
 def _offers(snapshot: Snapshot) -> dict[str, dict[str, bool]]:
     """Ladder to metric to whether it has a curve here; False: only published ones."""

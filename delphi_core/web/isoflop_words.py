@@ -43,13 +43,6 @@ def headline(ladder: Ladder, isoflop: IsoflopResult, published: pd.DataFrame | N
     return f"{title}: {finding}"
 
 
-def value_title(snapshot: Snapshot, metric: str) -> str:
-    """Name and unit of a metric."""
-    metrics = snapshot.tables["metrics"].set_index("metric")
-    title, unit = (str(metrics.loc[metric, column]) for column in ("title", "unit"))
-    return f"{title} ({unit})"
-
-
 def caption(
     snapshot: Snapshot, ladder: Ladder, isoflop: IsoflopResult, published: pd.DataFrame | None
 ) -> str:
