@@ -128,6 +128,8 @@ def _points(isoflop: IsoflopResult, rows: pd.DataFrame, size: str, **look: Any) 
         customdata=run_names(rows),
         hovertemplate="%{text}<extra></extra>",
         showlegend=True,
+        # A click on one run shows it: the others step back, but stay readable.
+        unselected={"marker": {"opacity": 0.5}},
         **look,
     )
 

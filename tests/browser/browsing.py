@@ -247,9 +247,7 @@ class Visit:
             case "stSelectbox":
                 return widget.get_by_role("combobox").input_value()
             case "stMultiSelect":
-                return widget.locator(
-                    "[data-testid=stMultiSelectTag], [role=row]"
-                ).all_inner_texts()
+                return widget.locator("[data-tag]").all_inner_texts()
             case "stButtonGroup":
                 (text,) = widget.locator("[aria-checked=true]").all_inner_texts()
                 return text
@@ -258,10 +256,16 @@ class Visit:
         raise ValueError(f"{key} is a {kind}, which this cannot read")
 
     def use(self, key: str, option: str = "") -> None:
-        """Pick an option of a control, or switch it if it has none; wait for another chart."""
+        """Pick an option of a control, or switch it if it has none; wait for another chart.
+
+        An option of several that is picked already is taken off.
+        """
         widget = self.widget(key)
+        picked = widget.get_by_role("button", name=f"Remove {option}", exact=True)
         with self.redrawn():
-            if widget.get_by_role("combobox").count():
+            if option and picked.count():
+                picked.click()
+            elif widget.get_by_role("combobox").count():
                 widget.get_by_role("combobox").fill(option)
                 self.page.get_by_role("option", name=option, exact=True).click()
             elif option:

@@ -11,14 +11,34 @@ import delphi_core as dc
 from delphi_core import export
 from delphi_core.figures.isoflop import isoflop_alt
 from delphi_core.fits.isoflop import IsoflopFit
-from delphi_core.web.view_state import IsoflopView
+from delphi_core.records import without_budgets
+from delphi_core.web.isoflop_view import IsoflopView
 from delphi_core.words import flops_words
 from tests.browser.browsing import CHART, PHONE, numbers
 
 MACRO = "eval/paloma/macro_loss"
 BPB = "eval/paloma/c4_en/bpb"
 # A view with every control away from its default.
-AWAY = {"ladder": "moe-v16", "metric": BPB, "x": "tokens", "method": "cubic"}
+AWAY = {
+    "ladder": "moe-v16",
+    "metric": BPB,
+    "x": "tokens",
+    "method": "cubic",
+    "excluded": "true",
+    "budgets": ["3e18", "1e19", "3e19", "1e20", "3e20"],
+    "y": "log",
+}
+# How a visitor gets there: what to pick or switch, in this order.
+STEPS = [
+    ("ladder", "MoE v16 iso-FLOP"),
+    ("metric", BPB),
+    ("x", "tokens"),
+    ("method", "cubic"),
+    ("excluded", ""),
+    ("budgets", "1e18"),
+    ("budgets", "1e21"),
+    ("y", "log"),
+]
 
 
 def view(visit):
@@ -32,21 +52,21 @@ def view(visit):
 
 
 def points(visit):
-    """Row of the records to x and y of each run that is drawn."""
+    """Run to x and y of each run that is drawn."""
     found = {}
     for trace in visit.drawn["data"]:
         if "customdata" in trace:
-            columns = (numbers(trace[name]) for name in ("customdata", "x", "y"))
-            found |= {int(row): (x, y) for row, x, y in zip(*columns, strict=True)}
+            places = zip(numbers(trace["x"]), numbers(trace["y"]), strict=True)
+            found |= dict(zip(trace["customdata"], places, strict=True))
     return found
 
 
-def test_a_link_opens_the_same_view_elsewhere(visit, snapshot):
+def test_a_link_opens_the_same_view_elsewhere(visit):
     assert set(AWAY) == set(IsoflopView.__dataclass_fields__)
     here = visit().open()
     start = view(here)
-    for key, value in AWAY.items():
-        here.use(key, snapshot.title(value) if key == "ladder" else value)
+    for key, option in STEPS:
+        here.use(key, option)
     assert here.query == AWAY
     there = visit(elsewhere=True).goto(here.url)
     assert view(there) == view(here)
@@ -60,7 +80,10 @@ def test_the_address_follows_each_control(visit):
         ("x", "parameters", {"x": "params"}),
         ("method", "marin", {"x": "params", "method": "marin"}),
         ("x", "tokens", {"method": "marin"}),
-        ("metric", BPB, {"metric": BPB}),
+        ("excluded", "", {"method": "marin", "excluded": "true"}),
+        ("excluded", "", {"method": "marin"}),
+        ("y", "log", {"method": "marin", "y": "log"}),
+        ("metric", BPB, {"metric": BPB, "y": "log"}),
     ]
     for key, option, query in steps:
         page.use(key, option)
@@ -85,33 +108,36 @@ def test_back_and_forward_walk_through_the_views(visit):
 
 @pytest.mark.parametrize("query", [{}, AWAY], ids=["default", "away"])
 def test_downloads_are_what_is_shown(visit, snapshot, query):
-    opened, _ = IsoflopView.read(query, snapshot)
+    asked = {name: [value] if isinstance(value, str) else value for name, value in query.items()}
+    opened, _ = IsoflopView.read(asked, snapshot)
     page = visit().open(**query)
     shown = points(page)
-    (optima,) = (trace for trace in page.drawn["data"] if trace["name"] == "optimum")
+    optima = [trace for trace in page.drawn["data"] if trace["name"].endswith(", optimum")]
     page.open_tab("Download")
     name, content = page.download("points_csv")
     assert name.endswith("_points.csv")
     table = pd.read_csv(io.BytesIO(content))
     along = "tokens" if opened.x == "tokens" else "params"
-    assert shown == {
-        row: (x, y) for row, (x, y) in enumerate(zip(table[along], table["value"], strict=True))
-    }
+    places = zip(table[along], table["value"], strict=True)
+    assert shown == dict(zip(table["run"], places, strict=True))
     # The same fit as of the records that the server has, to the last bit.
-    fit = IsoflopFit(method=opened.method, x=opened.x)
-    assert bits(fit(table)) == bits(fit(snapshot.records(opened.ladder, opened.metric)))
+    fit = IsoflopFit(method=opened.method, x=opened.x, include_excluded=opened.excluded)
+    hidden = set(opened.offered_budgets(snapshot)) - set(opened.budgets)
+    records = snapshot.records(opened.ladder, opened.metric)
+    assert bits(fit(table)) == bits(fit(without_budgets(records, hidden)))
 
     name, content = page.download("optima_csv")
     assert name.endswith("_optima.csv")
     table = pd.read_csv(io.BytesIO(content)).dropna(subset="optimal_tokens")
-    assert numbers(optima["x"]) == table["optimal_tokens"].to_list()
-    assert numbers(optima["y"]) == table["loss_at_optimal"].to_list()
+    amounts = [numbers(trace["x"])[0] for trace in optima]
+    assert amounts == table[f"optimal_{along}"].to_list()
+    assert [numbers(trace["y"])[0] for trace in optima] == table["loss_at_optimal"].to_list()
 
 
 def bits(fit):
     """Every coefficient and optimum of a fit, to compare bit by bit."""
-    table = export.optima_table(fit).drop(columns=["flags", "notes"])
-    return np.asarray(table, dtype=np.float64).tobytes()
+    table = export.optima_table(fit).drop(columns=["flags", "notes", "interval"])
+    return table.astype("float64").to_numpy().tobytes()
 
 
 def test_old_and_broken_links_open_the_nearest_view_with_a_notice(visit):
@@ -216,11 +242,12 @@ def drawn_elements(page):
 def test_a_click_in_the_legend_hides_a_budget(visit):
     page = visit().open()
     before = drawn_elements(page)
-    budget = page.drawn["data"][0]["name"]
+    budget = next(trace["legendgroup"] for trace in page.drawn["data"] if "legendgroup" in trace)
     own = [trace for trace in page.drawn["data"] if trace.get("legendgroup") == budget]
     markers = sum(len(numbers(trace["x"])) for trace in own if "markers" in trace["mode"])
     lines = sum("lines" in trace["mode"] for trace in own)
-    assert markers > 3
+    # Points, curve and optimum go together.
+    assert markers == 5 + 1
     assert lines == 1
     entry = page.page.locator(f"{CHART} .traces").filter(has_text=budget).first
     with page.redrawn():
@@ -259,3 +286,18 @@ def test_the_chart_says_its_numbers(visit, snapshot):
     for optimum in fit.optima:
         assert flops_words(optimum.flops) in words
         assert f"{optimum.loss_at_optimal:.3f}" in words
+
+
+def test_a_click_on_a_point_shows_the_run_with_its_link(visit, snapshot):
+    page = visit().open(ladder="delphi")
+    point = page.page.locator(f"{CHART} .scatterlayer .point").nth(9)
+    point.click(force=True)
+    card = page.widget("isoflop_run")
+    card.wait_for()
+    name = card.locator("strong").inner_text()
+    run = snapshot.tables["runs"].set_index("run").loc[name]
+    assert card.get_by_role("link").get_attribute("href") == run["url"]
+    assert "tokens" in card.inner_text()
+    # Another ladder has no such run: the card goes.
+    page.use("ladder", "MoE v16 iso-FLOP")
+    card.wait_for(state="detached")
