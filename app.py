@@ -10,7 +10,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-PAGES = Path(__file__).parent / "pages"
+PAGES = Path(__file__).parent / "app_pages"
 
 
 def main() -> None:
