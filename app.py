@@ -10,6 +10,8 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from delphi_core.web import page_url
+
 PAGES = Path(__file__).parent / "app_pages"
 
 
@@ -17,7 +19,8 @@ def main() -> None:
     """Show the page that the address names."""
     st.set_page_config(page_title="Delphi Dashboard", page_icon="📈", layout="wide")
     isoflop = st.Page(PAGES / "isoflop.py", title="IsoFLOP", default=True)
-    st.navigation([isoflop], position="top").run()
+    data = st.Page(PAGES / "data.py", title="Data")
+    page_url.menu([isoflop, data]).run()
 
 
 if get_script_run_ctx(suppress_warning=True) is None:
