@@ -123,7 +123,8 @@ def _power(values: pd.Series, column: Column) -> int:
 
 
 def _label(column: Column, power: int) -> str:
-    unit = "" if column.unit == column.name else column.unit
+    # Tokens are counted in tokens, a step in steps.
+    unit = "" if column.unit.startswith(column.name) else column.unit
     if power:
         unit = f"10{str(power).translate(_SUPERSCRIPTS)} {column.unit}".rstrip()
     return f"{column.name} ({unit})" if unit else column.name

@@ -43,10 +43,13 @@ def menu(pages: Sequence[StreamlitPage]) -> StreamlitPage:
     page = st.navigation(list(pages), position="hidden")
     st.session_state[_PAGE] = page.url_path
     left = st.session_state.setdefault(_LEFT, {})
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         for other in pages:
-            query = {} if other is page else left.get(other.url_path, {})
-            st.page_link(other, query_params=query)
+            if other is page:
+                # A link to it would change its view but not its address.
+                st.markdown(f"**{plain(other.title)}**", width="content")
+            else:
+                st.page_link(other, query_params=left.get(other.url_path, {}))
     return page
 
 
