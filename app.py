@@ -8,7 +8,10 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from delphi_core.web import page_url
 
 PAGES = Path(__file__).parent / "pages"
 
@@ -17,10 +20,14 @@ def main() -> None:
     """Show the page that the address names."""
     st.set_page_config(page_title="Delphi Dashboard", page_icon="📈", layout="wide")
     isoflop = st.Page(PAGES / "isoflop.py", title="IsoFLOP", default=True)
-    st.navigation([isoflop], position="top").run()
+    data = st.Page(PAGES / "data.py", title="Data")
+    page_url.menu([isoflop, data]).run()
 
 
 if get_script_run_ctx(suppress_warning=True) is None:
+    # Until somebody has opened the home page, Streamlit would run a page of a folder called pages
+    # by itself, without this file: a shared link to it would open amiss on a fresh server.
+    PagesManager.uses_pages_directory = False
     # Streamlit sends its front end uncompressed: the chart library alone is 4.7 MB.
     app = st.App(__file__, middleware=[Middleware(GZipMiddleware, minimum_size=1000)])
 else:

@@ -6,6 +6,7 @@ isoflop = dc.fit_isoflops(snapshot.records("delphi", "eval/paloma/macro_loss"))
 dc.fit_token_law(isoflop).predict(1e23)
 """
 
+from delphi_core.browse import filtered
 from delphi_core.errors import DataError, DelphiError, FitError
 from delphi_core.fits.isoflop import IsoflopFit, IsoflopResult, fit_isoflops
 from delphi_core.fits.power_law import PowerLaw, fit_params_law, fit_token_law
@@ -25,6 +26,7 @@ __all__ = [
     "PowerLaw",
     "Snapshot",
     "budget_bucket",
+    "filtered",
     "fit_isoflops",
     "fit_params_law",
     "fit_token_law",

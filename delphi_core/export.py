@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from delphi_core.browse import filtered
 from delphi_core.errors import FitError
 from delphi_core.fits.power_law import fit_params_law, fit_token_law
 from delphi_core.records import RECORD_COLUMNS
@@ -111,6 +112,21 @@ def left_out_table(isoflop: IsoflopResult) -> pd.DataFrame:
     rows = isoflop.points[~isoflop.points["used"]].sort_values("flops", kind="stable")
     columns = ["run", "left_out_reason", "value", "flops"]
     return rows.reindex(columns=columns)
+
+
+def rows_csv(table: pd.DataFrame, **filters: str) -> str:
+    """Rows of a table as CSV, every number at full precision.
+
+    Parameters
+    ----------
+    table
+        Any table of a snapshot.
+    **filters
+        As `browse.filtered` takes them.
+    """
+    # Lines end as RFC 4180 has it: with a bare line feed a carriage return in a cell would stand
+    # unquoted and break its row.
+    return filtered(table, **filters).to_csv(index=False, lineterminator="\r\n")
 
 
 def isoflop_document(

@@ -18,10 +18,39 @@ from delphi_core.web.messages import plain
 from delphi_core.web.view_state import in_query
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from streamlit.navigation.page import StreamlitPage
+
     from delphi_core.snapshot import Snapshot
     from delphi_core.web.view_state import ViewState
 
     View = TypeVar("View", bound=ViewState)
+
+# Names in the session that no widget has.
+_PAGE = "page shown"
+_VIEW = "view shown"
+_LEFT = "queries of the views left on pages"
+
+
+def menu(pages: Sequence[StreamlitPage]) -> StreamlitPage:
+    """Links to all pages, and the page to run.
+
+    The link to a page opens the view that was left there. Streamlit's own menu has links without
+    views; setting the address afterwards adds a step to the history that holds one page's
+    parameters and another page's path.
+    """
+    page = st.navigation(list(pages), position="hidden")
+    st.session_state[_PAGE] = page.url_path
+    left = st.session_state.setdefault(_LEFT, {})
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for other in pages:
+            if other is page:
+                # A link to it would change its view but not its address.
+                st.markdown(f"**{plain(other.title)}**", width="content")
+            else:
+                st.page_link(other, query_params=left.get(other.url_path, {}))
+    return page
 
 
 def shown_view(kind: type[View], snapshot: Snapshot) -> View:
@@ -46,31 +75,23 @@ def shown_view(kind: type[View], snapshot: Snapshot) -> View:
     DataError
         The snapshot holds nothing that the page could show.
     """
-    page = kind.__name__
-    state = st.session_state.setdefault(f"{page} state", {})
-    arrived = st.session_state.get("page shown") != page
-    st.session_state["page shown"] = page
+    state = st.session_state.setdefault(_VIEW, {})
     names = list(kind.__dataclass_fields__)
     query = {name: st.query_params.get_all(name) for name in names if name in st.query_params}
-    if arrived and not query and state:
-        # Back by the menu, whose links hold no view: the one that was left is shown again.
-        query = state["query"]
-        _write(query, names)
-        arrived = False
-        used: dict[str, Any] = {}
-    else:
-        used = {} if arrived else _used(state.get("view", {}))
-    if arrived or query != state["query"]:
+    page = st.session_state.get(_PAGE)
+    if not state or page != state["page"] or query != state["query"]:
         # A link, or a step back or forward. It stays in the address as it came: what is not to
         # be had in it would otherwise make one step back lead here again.
         view, state["notices"] = kind.read(query, snapshot)
-        state["query"] = query
+        state["page"], state["query"] = page, query
     else:
+        used = _used(state["view"])
         view, _ = kind.read({**query, **used}, snapshot)
         if used:
             state["notices"] = []
             state["query"] = view.to_query(snapshot)
             _write(state["query"], names)
+    st.session_state.setdefault(_LEFT, {})[page] = state["query"]
     state["view"] = asdict(view)
     for name, value in state["view"].items():
         st.session_state[name] = list(value) if isinstance(value, tuple) else value

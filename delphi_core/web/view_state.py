@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 Query = Mapping[str, Sequence[str]]
 """Values of URL parameters by name."""
 
+LONGEST_WORDS = 100
+"""How many characters a parameter that holds free text may have."""
+
 
 class ViewState(Protocol):
     """What a page shows: a frozen dataclass with the URL's parameters as fields.
@@ -88,6 +91,24 @@ class Asked:
             self._notice(name, value, options, "it is left out")
         chosen = tuple(option for option in options if option in values)
         return chosen if chosen or not wrong else tuple(options)
+
+    def filter(self, name: str, options: Sequence[str]) -> str:
+        """The option a parameter filters by; an empty text, no filter, where it is missing."""
+        value = self.query.get(name, ("",))[-1]
+        if not value or value in options:
+            return value
+        self._notice(name, value, options, "it is left out")
+        return ""
+
+    def words(self, name: str) -> str:
+        """What a parameter holds, whatever it is, without blanks around it; of limited length."""
+        words = self.query.get(name, ("",))[-1].strip()
+        if len(words) > LONGEST_WORDS:
+            self.notices.append(
+                f"The link asks for {name} of {len(words):,} characters; the first "
+                f"{LONGEST_WORDS} are taken."
+            )
+        return words[:LONGEST_WORDS].rstrip()
 
     def flag(self, name: str, *, default: bool) -> bool:
         """The flag a parameter asks for."""

@@ -3,9 +3,22 @@
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 APP = Path(__file__).parents[2] / "app.py"
+
+
+@pytest.fixture(autouse=True)
+def front_door(monkeypatch):
+    """Run every page through app.py, as app.py has the server do; AppTest forgets that."""
+    make = PagesManager.__init__
+
+    def init(manager, *arguments, **options):
+        make(manager, *arguments, **options)
+        PagesManager.uses_pages_directory = False
+
+    monkeypatch.setattr(PagesManager, "__init__", init)
 
 
 @pytest.fixture

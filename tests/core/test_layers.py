@@ -12,7 +12,7 @@ LAYERS = [
     {"errors", "words", "schema"},
     {"csv_text", "tables", "checks"},
     {"records"},
-    {"sources", "snapshot"},
+    {"sources", "snapshot", "browse"},
     {"fits"},
     {"figures"},
     {"export"},
@@ -68,5 +68,5 @@ def test_only_web_imports_streamlit(path):
 
 def test_sources_and_snapshot_do_not_know_fits():
     for path in MODULES:
-        if part(path) in ("sources", "snapshot", "tables", "records"):
+        if part(path) in ("sources", "snapshot", "tables", "records", "browse"):
             assert not ours(path) & {"fits", "figures", "web", "export", "cli"}

@@ -1,0 +1,55 @@
+"""Every table of the snapshot: controls -> rows -> table -> download."""
+
+from functools import partial
+
+import streamlit as st
+
+from delphi_core import export
+from delphi_core.browse import filtered
+from delphi_core.tables import TABLES
+from delphi_core.web import data_table as tables
+from delphi_core.web import data_view as views
+from delphi_core.web import data_words as words
+from delphi_core.web import messages
+from delphi_core.web.loading import current_snapshot
+from delphi_core.web.page_url import shown_view
+from delphi_core.web.view_state import LONGEST_WORDS
+
+with messages.errors_in_words():
+    loaded = current_snapshot()
+    snapshot = loaded.snapshot
+    headline = st.empty()
+    messages.snapshot_notice(loaded)
+    view = shown_view(views.DataView, snapshot)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox("Table", list(TABLES), key="table", format_func=words.table_name)
+        for name in views.data_filters(view.table):
+            options = ["", *view.options(snapshot, name)]
+            st.selectbox(words.FILTERS[name], options, key=name, format_func=words.filter_name)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        hint = "in any text column"
+        st.text_input("Text", key="text", placeholder=hint, max_chars=LONGEST_WORDS)
+        orders = ["", *views.sort_options(view.table)]
+        st.selectbox("Sort by", orders, key="sort", format_func=words.sort_name)
+
+    table = TABLES[view.table]
+    everything = snapshot.tables[view.table]
+    rows = filtered(everything, **view.filters)
+
+    headline.title(words.headline(table, len(rows), len(everything)))
+    shown, columns, download = st.tabs(["Table", "Columns", "Download"])
+    with shown:
+        if len(rows):
+            addresses = snapshot.tables["sources"].set_index("source")["url"]
+            tables.rows_table(table, rows, addresses)
+        else:
+            st.info(words.nothing(view))
+    with columns:
+        tables.columns_table(table)
+    with download:
+        csv = partial(export.rows_csv, everything, **view.filters)
+        file = words.file_name(view)
+        st.download_button("Rows", csv, file, "text/csv", key="rows_csv", on_click="ignore")
+        st.markdown("CSV at full precision, FLOPs as they are. The same rows in a notebook:")
+        st.code(words.notebook_code(view), language="python")
+    st.caption(words.caption(snapshot, table))
