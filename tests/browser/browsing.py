@@ -158,7 +158,10 @@ class Visit:
         }
 
     def _console(self, entry: ConsoleMessage) -> None:
-        if entry.type == "error":
+        # Opened at /data, Streamlit's front end first asks whether the server lives below that
+        # path, learns by status 404 that it does not, and goes on at the root.
+        probe = "/data/_stcore/" in str(entry.location.get("url"))
+        if entry.type == "error" and not probe:
             self.errors.append(entry.text)
 
     def _error(self, error: Error) -> None:
@@ -179,13 +182,16 @@ class Visit:
         return self.goto(f"{self.address}{path}?{urlencode(query, doseq=True)}")
 
     def goto(self, url: str) -> Visit:
-        """Open a link, and wait until its page and chart are there."""
+        """Open a link, and wait until its page and its chart, if it has one, are there."""
         self.page.goto(url)
-        return self.settled()
+        self.page.locator("h1").wait_for()
+        return self.settled(chart=urlsplit(url).path == "/")
 
     def settled(self, *, chart: bool = True) -> Visit:
         """Wait until the page has run, and until its chart is drawn where one is expected."""
         self.page.locator(SETTLED).wait_for(state="attached")
+        # Parts that the front end still loads.
+        self.page.get_by_test_id("stSkeleton").first.wait_for(state="detached")
         if chart:
             self.page.locator(f"{CHART} .main-svg").first.wait_for(state="attached")
         return self
