@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from delphi_core.records import SWEEP_ROLES, budget_id
 from delphi_core.web.view_state import Asked, ViewState
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
     from delphi_core.fits.isoflop import Method, X
@@ -125,14 +127,13 @@ def isoflop_budgets(
     snapshot: Snapshot, ladder: str, metric: str, *, excluded: bool
 ) -> tuple[str, ...]:
     """Ids of the nominal budgets that a ladder's sweep has runs of, by compute."""
-    records = snapshot.records(ladder, metric)
-    sweep = records["role"].isin(SWEEP_ROLES if excluded else SWEEP_ROLES[:1])
-    return tuple(map(budget_id, np.unique(records.loc[sweep, "budget"].dropna())))
+    offer = _offers(snapshot)[ladder][metric]
+    return offer.budgets_with_excluded if excluded else offer.budgets
 
 
 def only_published(snapshot: Snapshot, ladder: str, metric: str) -> bool:
     """Whether a metric has published parabolas but no runs here to fit curves to."""
-    return not _offers(snapshot)[ladder][metric]
+    return not _offers(snapshot)[ladder][metric].has_curve
 
 
 def published_parabolas(snapshot: Snapshot, ladder: str, metric: str) -> pd.DataFrame:
@@ -150,28 +151,40 @@ def published_shown(snapshot: Snapshot, view: IsoflopView) -> pd.DataFrame | Non
     return None
 
 
-@lru_cache(maxsize=1)
-def _offers(snapshot: Snapshot) -> dict[str, dict[str, bool]]:
-    """Ladder to metric to whether it has a curve here; False: only published ones."""
+class Offer(NamedTuple):
+    """What the page offers of a metric: a curve of its own, or only published ones; budgets."""
+
+    has_curve: bool
+    budgets: tuple[str, ...]
+    budgets_with_excluded: tuple[str, ...]
+
+
+@lru_cache(maxsize=4)
+def _offers(snapshot: Snapshot) -> dict[str, dict[str, Offer]]:
+    """Ladder to metric to what is offered of it; found once a snapshot, as it takes fits."""
     ladders = snapshot.tables["ladders"]
-    offers: dict[str, dict[str, bool]] = {}
+    offers: dict[str, dict[str, Offer]] = {}
     for ladder in ladders.loc[ladders["kind"] == "isoflop", "ladder"]:
-        curves = {
-            metric: _has_curve(snapshot, ladder, metric) for metric in snapshot.metrics(ladder)
-        }
+        every = {metric: _offer(snapshot, ladder, metric) for metric in snapshot.metrics(ladder)}
         metrics = {
-            metric: curve
-            for metric, curve in curves.items()
-            if curve or len(published_parabolas(snapshot, ladder, metric))
+            metric: offer
+            for metric, offer in every.items()
+            if offer.has_curve or len(published_parabolas(snapshot, ladder, metric))
         }
         if metrics:
             offers[str(ladder)] = metrics
     return offers
 
 
-def _has_curve(snapshot: Snapshot, ladder: str, metric: str) -> bool:
+def _offer(snapshot: Snapshot, ladder: str, metric: str) -> Offer:
+    records = snapshot.records(ladder, metric)
     try:
-        isoflop = fit_isoflops(snapshot.records(ladder, metric))
+        has_curve = any(budget.curve for budget in fit_isoflops(records).budgets)
     except FitError:
-        return False
-    return any(budget.curve for budget in isoflop.budgets)
+        has_curve = False
+    return Offer(has_curve, _budgets(records, SWEEP_ROLES[:1]), _budgets(records, SWEEP_ROLES))
+
+
+def _budgets(records: pd.DataFrame, roles: Sequence[str]) -> tuple[str, ...]:
+    budgets = records.loc[records["role"].isin(roles), "budget"].dropna()
+    return tuple(map(budget_id, np.unique(budgets)))
