@@ -18,7 +18,7 @@ COMPUTES = {
 }
 """What C of a budget is."""
 
-_SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+_SUPERSCRIPTS = str.maketrans("0123456789-.", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻·")
 _UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 
 
@@ -38,6 +38,11 @@ def flops_words(flops: float) -> str:
     mantissa, _, exponent = f"{flops:.2e}".partition("e")
     digits = mantissa.rstrip("0").rstrip(".")
     return f"{digits} × 10{str(int(exponent)).translate(_SUPERSCRIPTS)} FLOP"
+
+
+def power_words(exponent: float) -> str:
+    """A power of compute: C⁰·⁵⁷⁴. Plain text, since a formula costs a page its typesetter."""
+    return f"C{f'{exponent:.3f}'.translate(_SUPERSCRIPTS)}"
 
 
 def amount_words(amount: float) -> str:

@@ -9,7 +9,7 @@ from delphi_core.errors import FitError
 from delphi_core.figures.isoflop_extent import off_chart
 from delphi_core.fits.power_law import fit_params_law, fit_token_law
 from delphi_core.web.messages import plain
-from delphi_core.words import AMOUNTS
+from delphi_core.words import AMOUNTS, power_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ def headline(ladder: Ladder, isoflop: IsoflopResult, published: pd.DataFrame | N
     except FitError:
         return f"{title}: too few budgets have an optimum for a law"
     verb = "seems to grow" if law.optima <= FEW_OPTIMA or law.at_edge else "grows"
-    finding = f"the optimal number of {AMOUNTS[x]} {verb} as $C^{{{law.exponent:.3f}}}$"
+    finding = f"the optimal number of {AMOUNTS[x]} {verb} as {power_words(law.exponent)}"
     if law.optima <= FEW_OPTIMA:
         finding += f", on {law.optima} budgets only"
     if law.at_edge:

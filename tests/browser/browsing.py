@@ -209,15 +209,8 @@ class Visit:
 
     @property
     def title(self) -> str:
-        """The page's title as it is read, formulas as their source."""
-        return self.page.locator("h1").evaluate(
-            """title => {
-              const copy = title.cloneNode(true);
-              for (const formula of copy.querySelectorAll('.katex'))
-                formula.replaceWith(formula.querySelector('annotation').textContent);
-              return copy.textContent;
-            }"""
-        )
+        """The page's title."""
+        return self.page.locator("h1").inner_text()
 
     @property
     def notices(self) -> list[str]:

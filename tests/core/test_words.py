@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delphi_core.words import amount_words, count, flops_words
+from delphi_core.words import amount_words, count, flops_words, power_words
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,11 @@ def test_amounts_keep_three_digits(amount):
     scale = {"": 1, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}[letter]
     assert float(number) * scale == pytest.approx(amount, rel=0.00501)
     assert re.fullmatch(r"\d{1,3}(\.\d{1,2})?", number)
+
+
+def test_powers():
+    assert power_words(0.57438) == "C⁰·⁵⁷⁴"
+    assert power_words(-0.05) == "C⁻⁰·⁰⁵⁰"
 
 
 def test_counts():
