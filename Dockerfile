@@ -1,6 +1,6 @@
 # The dashboard, and nothing but what running it needs:
 #   docker build -t delphi-dashboard . && docker run -p 8501:8501 delphi-dashboard
-FROM python:3.11-slim-bookworm
+FROM python:3.11.11-slim-bookworm
 
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PORT=8501
 
