@@ -91,7 +91,9 @@ def filter_values(rows: pd.DataFrame, column: str) -> list[str]:
 def _equal(values: pd.Series, wanted: str) -> pd.Series:
     """Which cells hold a value, budgets by their id."""
     if values.name == "budget":
-        return values.isin([number for number in values.unique() if budget_id(number) == wanted])
+        return values.isin(
+            [number for number in values.dropna().unique() if budget_id(number) == wanted]
+        )
     return values.isin([wanted])
 
 

@@ -120,7 +120,9 @@ def _fit_text(document: dict[str, Any]) -> str:
             cells = [f"{optimum[0]:.6e}", f"{optimum[1]:.6e}", f"{optimum[2]:.6f}"]
         line = f"{budget['flops']:14.6e} {budget['runs']:4d} {cells[0]:>14} {cells[1]:>18}"
         low, high = (budget[end] for end in ("low", "high"))
-        ends = "" if budget["level"] is None else f"{_end(low)} to {_end(high)}"
+        ends = budget["interval"] or ""
+        if budget["level"] is not None:
+            ends = f"{_end(low)} to {_end(high)}"
         lines.append(f"{line} {cells[2]:>9}  {ends:>27}  {' '.join(budget['notes'])}".rstrip())
     if "token_law" in document:
         tokens, params = document["token_law"], document["params_law"]

@@ -73,7 +73,7 @@ def _interval_columns(interval: Interval | None) -> dict[str, Any]:
     return {
         "low": interval.low if interval.low > 0 else None,
         "high": interval.high if isfinite(interval.high) else None,
-        "level": interval.level,
+        "level": None if interval.method == "none" else interval.level,
         "interval": interval.method,
         "replicates": interval.replicates,
         "failed": interval.failed,

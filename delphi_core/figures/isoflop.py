@@ -190,7 +190,7 @@ def _optimum(isoflop: IsoflopResult, budget: BudgetFit, size: str, color: str) -
     amount = float(getattr(budget, f"optimal_{along(isoflop)}"))
     covered = amounts_covered(isoflop, None)
     low, high = amount, amount
-    if budget.interval is not None:
+    if budget.interval is not None and budget.interval.method != "none":
         low = min(max(budget.interval.low, min(covered)), amount)
         high = max(min(budget.interval.high, max(covered)), amount)
     return go.Scatter(

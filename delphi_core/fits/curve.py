@@ -10,7 +10,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from delphi_core.fits.minimum import local_minimum, rounded_powers
-from delphi_core.fits.uncertainty import Interval, minimum_interval
+from delphi_core.fits.uncertainty import Interval, minimum_interval, size_groups
 from delphi_core.words import amount_words, count
 
 if TYPE_CHECKING:
@@ -166,11 +166,12 @@ def fit_budget(
     degree = 3 if method == "cubic" else 2
     along, across = ("tokens", "params") if x == "tokens" else ("params", "tokens")
     sampled = rows[along].to_numpy(dtype=np.float64)
-    sizes = len(np.unique(sampled))
+    log_along = np.log10(sampled)
+    groups = size_groups(log_along)
+    sizes = int(groups.max()) + 1
     doubts = _few_points(runs, sizes, degree, along)
     if sizes <= degree:
         return BudgetFit(flops, runs, doubts=tuple(doubts))
-    log_along = np.log10(sampled)
     polynomial = Polynomial.fit(log_along, rows["value"].to_numpy(dtype=np.float64), degree)
     curve = Curve(polynomial, float(log_along.min()), float(log_along.max()))
     optimal_x = curve.minimum()
@@ -179,7 +180,7 @@ def fit_budget(
         return BudgetFit(flops, runs, curve, doubts=tuple(doubts))
     loss = float(curve.predict(optimal_x))
     edge = _edge(curve, optimal_x, loss, along)
-    interval = _interval(curve, rows, log_along, resampling, flops=flops, edge=edge)
+    interval = _interval(curve, rows, log_along, groups, resampling, flops=flops, edge=edge)
     doubts += edge
     doubts += _flat(interval, sampled)
     if method == "marin":
@@ -206,6 +207,7 @@ def _interval(
     curve: Curve,
     rows: pd.DataFrame,
     log_along: npt.NDArray[np.float64],
+    groups: npt.NDArray[np.intp],
     resampling: Resampling,
     *,
     flops: float,
@@ -220,6 +222,7 @@ def _interval(
     found = minimum_interval(
         offset + scale * log_along,
         rows["value"].to_numpy(dtype=np.float64),
+        groups,
         degree=curve.polynomial.degree(),
         level=resampling.level,
         replicates=resampling.replicates,

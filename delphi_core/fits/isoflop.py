@@ -86,8 +86,8 @@ class IsoflopFit:
         FitError
             Method, x or compute is unknown, or the level out of range.
         """
-        if not 0.5 <= self.level <= 0.99:
-            raise FitError(f"level is {self.level:g}; it must be from 0.5 to 0.99.")
+        if not (isinstance(self.level, (int, float)) and 0.5 <= self.level <= 0.99):
+            raise FitError(f"level is {quoted(self.level)}; it must be from 0.5 to 0.99.")
         for name, choice in (("method", Method), ("x", X), ("compute", Compute)):
             given, known = getattr(self, name), get_args(choice)
             if given not in known and not (name == "compute" and given is None):

@@ -28,6 +28,8 @@ METHOD_WORDS: dict[IntervalMethod, str] = {
     "fieller": "Fieller's theorem",
     "none": "no interval",
 }
+SAME_SIZE = 1e-3
+"""Decades within which two sizes count as one."""
 FEWEST_FOR_PAIRS = 6
 """With fewer different sizes than this, resampled rows too often determine no curve."""
 
@@ -76,7 +78,14 @@ class Interval:
 
 
 def minimum_interval(
-    u: Array, values: Array, *, degree: int, level: float, replicates: int, seed: tuple[int, ...]
+    u: Array,
+    values: Array,
+    groups: npt.NDArray[np.intp],
+    *,
+    degree: int,
+    level: float,
+    replicates: int,
+    seed: tuple[int, ...],
 ) -> Interval:
     """Interval of the minimum of the polynomial fitted to `values` on `u`.
 
@@ -87,6 +96,8 @@ def minimum_interval(
     ----------
     u, values
         One entry a row, u within -1..1.
+    groups
+        Which of the different sizes each row has, as `size_groups` numbers them.
     degree
         2 or 3.
     level
@@ -101,7 +112,7 @@ def minimum_interval(
     Interval
         In u.
     """
-    sizes = len(np.unique(u))
+    sizes = int(groups.max()) + 1
     freedom = len(u) - degree - 1
     if sizes <= degree or freedom < 1:
         return Interval(level, "none", -inf, inf)
@@ -111,7 +122,9 @@ def minimum_interval(
         powers = residual_replicates(u, values, degree, replicates, seed)
         method: IntervalMethod = "residual bootstrap"
     else:
-        powers = bootstrap_replicates(u, values, degree, replicates, seed)
+        powers = bootstrap_replicates(
+            u, values, groups, degree=degree, replicates=replicates, seed=seed
+        )
         method = "bootstrap"
     return _percentiles(local_minimum(powers), powers, level, freedom, method)
 
@@ -133,22 +146,29 @@ def fieller_interval(u: Array, values: Array, *, level: float) -> Interval:
     powers, *_ = np.linalg.lstsq(design, values, rcond=None)
     freedom = len(u) - 3
     residuals = values - design @ powers
-    covariance = (residuals @ residuals) / freedom * np.linalg.inv(design.T @ design)
+    covariance = (residuals @ residuals) / freedom * np.linalg.pinv(design.T @ design)
     quantile = t.ppf(0.5 + level / 2, freedom) ** 2
     _, b, a = powers
     square = 4 * (a * a - quantile * covariance[2, 2])
     middle = 4 * (a * b - quantile * covariance[1, 2])
     constant = b * b - quantile * covariance[1, 1]
     inner = middle * middle - 4 * square * constant
-    if square <= 0 or inner < 0:
+    if square <= 0:
         return Interval(level, "fieller", -inf, inf)
-    root = np.sqrt(inner)
+    # Not below zero where the curvature is sure, but for rounding.
+    root = np.sqrt(max(inner, 0.0))
     low, high = (-middle - root) / (2 * square), (-middle + root) / (2 * square)
     return Interval(level, "fieller", float(low), float(high))
 
 
 def bootstrap_replicates(
-    u: Array, values: Array, degree: int, replicates: int, seed: tuple[int, ...]
+    u: Array,
+    values: Array,
+    groups: npt.NDArray[np.intp],
+    *,
+    degree: int,
+    replicates: int,
+    seed: tuple[int, ...],
 ) -> Array:
     """Coefficients of the polynomials fitted to resampled rows.
 
@@ -156,6 +176,8 @@ def bootstrap_replicates(
     ----------
     u, values
         One entry a row, u within -1..1.
+    groups
+        Which of the different sizes each row has, as `size_groups` numbers them.
     degree
         Of the polynomial.
     replicates
@@ -178,9 +200,12 @@ def bootstrap_replicates(
     places = np.add.outer(np.arange(degree + 1), np.arange(degree + 1))
     # A set that its curve passes through exactly says nothing of noise, and its minimum may lie
     # anywhere: one in four is such a set at six rows.
-    determined = _different(weights, u) > degree + 1
+    determined = _different(weights, groups) > degree + 1
     left = np.where(determined[:, None, None], moments[:, places], np.eye(degree + 1))
-    powers = np.linalg.solve(left, right[..., None])[..., 0]
+    try:
+        powers = np.linalg.solve(left, right[..., None])[..., 0]
+    except np.linalg.LinAlgError:
+        powers = (np.linalg.pinv(left) @ right[..., None])[..., 0]
     return np.where(determined[:, None], powers, np.nan)
 
 
@@ -203,11 +228,30 @@ def residual_replicates(
     return np.asarray((fitted + drawn) @ solve.T)
 
 
-def _different(weights: Array, u: Array) -> npt.NDArray[np.intp]:
-    """How many different u each set of drawn rows has."""
-    _, group = np.unique(u, return_inverse=True)
-    drawn = np.zeros((len(weights), int(group.max()) + 1))
-    for row, place in enumerate(group):
+def size_groups(log_amounts: Array) -> npt.NDArray[np.intp]:
+    """Number, from 0, of the different size that each row has.
+
+    Sizes within a thousandth of a decade of the smallest of them are one: token counts rounded
+    to whole steps are replicates, and a curve through them would follow their noise.
+
+    Parameters
+    ----------
+    log_amounts
+        log10 of tokens or parameters.
+    """
+    groups = np.zeros(len(log_amounts), dtype=np.intp)
+    number, start = -1, -inf
+    for place in np.argsort(log_amounts, kind="stable"):
+        if log_amounts[place] - start > SAME_SIZE:
+            number, start = number + 1, float(log_amounts[place])
+        groups[place] = number
+    return groups
+
+
+def _different(weights: Array, groups: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """How many different sizes each set of drawn rows has."""
+    drawn = np.zeros((len(weights), int(groups.max()) + 1))
+    for row, place in enumerate(groups):
         drawn[:, place] += weights[:, row]
     different: npt.NDArray[np.intp] = np.count_nonzero(drawn, axis=1)
     return different

@@ -116,7 +116,7 @@ class Asked:
         return self.one(name, ("true", "false"), words) == "true"
 
     def _notice(self, name: str, value: str, options: Sequence[str], instead: str) -> None:
-        remedy = did_you_mean(value, options)
+        remedy = did_you_mean(value, options) if options else "nothing is"
         self.notices.append(
             f"The link asks for {name} {quoted(value)}, which is not offered here ({remedy}); "
             f"{instead}."

@@ -104,3 +104,9 @@ def test_the_table_itself_stays_as_it_was(snapshot):
     before = snapshot.tables["runs"].copy()
     filtered(snapshot.tables["runs"], sort="-flops", text="moe")
     pd.testing.assert_frame_equal(snapshot.tables["runs"], before)
+
+
+def test_rows_without_a_budget_are_not_found_by_its_name(snapshot):
+    runs = snapshot.tables["runs"]
+    assert runs["budget"].isna().any()
+    assert len(filtered(runs, budget="nan")) == 0

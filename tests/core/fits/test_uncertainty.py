@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import delphi_core as dc
+from delphi_core import export
 from delphi_core.fits.curve import Flag
 from delphi_core.fits.minimum import local_minimum
 from delphi_core.fits.uncertainty import (
@@ -14,6 +15,7 @@ from delphi_core.fits.uncertainty import (
     fieller_interval,
     minimum_interval,
     residual_replicates,
+    size_groups,
 )
 
 MACRO = "eval/paloma/macro_loss"
@@ -58,7 +60,7 @@ def test_six_and_seven_points_do_not_cover_too_little():
         for repeat in range(300):
             loss = 0.3 * u**2 + 0.01 * rng.normal(size=points)
             options = {"degree": 2, "level": 0.9, "replicates": 500, "seed": (repeat,)}
-            interval = minimum_interval(u, loss, **options)
+            interval = minimum_interval(u, loss, size_groups(u), **options)
             hits += interval.low <= 0 <= interval.high
         assert hits / 300 >= 0.82
 
@@ -104,7 +106,8 @@ def test_vectorised_replicates_are_the_plain_ones():
     u = np.sort(rng.uniform(-1, 1, 12))
     values = 0.4 * u**2 - 0.1 * u + 0.05 * rng.normal(size=12)
     for degree in (2, 3):
-        fast = bootstrap_replicates(u, values, degree, 200, (5,))
+        options = {"degree": degree, "replicates": 200, "seed": (5,)}
+        fast = bootstrap_replicates(u, values, size_groups(u), **options)
         drawn = np.random.default_rng((5,)).multinomial(12, np.full(12, 1 / 12), size=200)
         for powers, weights in zip(fast, drawn, strict=True):
             rows = np.repeat(np.arange(12), weights)
@@ -148,6 +151,8 @@ def test_no_degree_of_freedom_gives_no_interval():
     (budget,) = dc.fit_isoflops(made_up(x, 3 + 0.1 * (x - 10) ** 2)).budgets
     assert budget.interval.method == "none"
     assert (budget.interval.low, budget.interval.high) == (0.0, np.inf)
+    row = export.optima_table(dc.fit_isoflops(made_up(x, 3 + 0.1 * (x - 10) ** 2))).iloc[0]
+    assert row[["low", "high", "level"]].isna().all()
     assert budget.flags == (Flag.FEW_POINTS,)
     assert "no degree of freedom" in budget.interval.describe("tokens")
 
@@ -227,3 +232,28 @@ def test_local_minimum_is_one(powers):
         return
     assert b + 2 * a * u + 3 * d * u**2 == pytest.approx(0, abs=1e-6 * (1 + abs(u) ** 2))
     assert 2 * a + 6 * d * u >= -1e-6 * (1 + abs(u))
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-14, 1e-10, 1e-8, 1e-6, 2e-4])
+@pytest.mark.parametrize("method", ["parabola", "cubic"])
+def test_sizes_that_are_nearly_the_same_are_replicates(apart, method):
+    rng = np.random.default_rng(4)
+    x = np.array([9.0, 9.0 + apart, 9.0 + 2 * apart, 9.3, 9.3 + apart, 9.3 + 2 * apart])
+    loss = 3 + 0.1 * (x - 9.2) ** 2 + 0.01 * rng.normal(size=6)
+    (budget,) = dc.fit_isoflops(made_up(x, loss), method=method).budgets
+    assert budget.curve is None
+    assert "at 2 token counts" in budget.sentences[0]
+
+
+def test_dense_sampling_is_not_one_size():
+    assert size_groups(np.linspace(9, 10, 5000)).max() > 500
+    assert size_groups(np.array([9.0, 8.0, 9.0002, 8.5])).tolist() == [2, 0, 2, 1]
+
+
+@pytest.mark.parametrize("best", [9.1, 9.25, 9.3, 9.4])
+def test_points_without_noise_have_the_narrowest_interval(best):
+    x = np.linspace(8.5, 10, 5)
+    (budget,) = dc.fit_isoflops(made_up(x, 3 + 0.1 * (x - best) ** 2)).budgets
+    assert budget.interval.low == pytest.approx(10**best, rel=1e-4)
+    assert budget.interval.high == pytest.approx(10**best, rel=1e-4)
+    assert Flag.FLAT not in budget.flags
