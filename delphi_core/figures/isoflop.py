@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
 from delphi_core.figures.isoflop_extent import (
@@ -17,6 +16,7 @@ from delphi_core.figures.isoflop_extent import (
     published_curve,
     value_range,
 )
+from delphi_core.figures.isoflop_words import optimum_words, point_words
 from delphi_core.figures.theme import (
     GREY,
     TEMPLATE,
@@ -26,12 +26,12 @@ from delphi_core.figures.theme import (
     value_axis,
 )
 from delphi_core.records import run_names
-from delphi_core.words import AMOUNTS, amount_words, count, flops_words
+from delphi_core.words import AMOUNTS, amount_words, flops_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import pandas as pd
 
-    from delphi_core.fits.curve import BudgetFit
+    from delphi_core.fits.budget import BudgetFit
     from delphi_core.fits.isoflop import IsoflopResult
 
 _SHOWN = ["params", "tokens", "flops", "value", "left_out_reason"]
@@ -92,29 +92,6 @@ def isoflop_figure(
     return figure
 
 
-def isoflop_alt(
-    isoflop: IsoflopResult, size: str = "params", published: pd.DataFrame | None = None
-) -> str:
-    """What the chart shows, in numbers, for those who cannot see it; arguments as the figure's."""
-    against = AMOUNTS[isoflop.settings.x]
-    optima = "; ".join(
-        f"at {flops_words(b.flops)} {amount_words(b.optimal_tokens or 0)} tokens, "
-        f"{amount_words(b.optimal_params or 0)} {AMOUNTS[size]}, value {b.loss_at_optimal:.3f}"
-        + (f", {b.interval.describe(against)}" if b.interval else "")
-        for b in isoflop.optima
-    )
-    words = f"Value against {against} at {count(len(isoflop.budgets), 'compute budget')}."
-    words += f" Optima: {optima}." if optima else " No budget has an optimum."
-    if published is not None:
-        rows = "; ".join(
-            f"at {flops_words(row['flops'])} {amount_words(row['optimal_tokens'])} tokens, "
-            f"value {row['loss_at_optimal']:.3f}"
-            for row in published.to_dict("records")
-        )
-        words += f" Published optima: {rows}."
-    return words
-
-
 def _points(isoflop: IsoflopResult, rows: pd.DataFrame, size: str, **look: Any) -> go.Scatter:
     rows = drawn(isoflop, rows)
     return go.Scatter(
@@ -122,7 +99,7 @@ def _points(isoflop: IsoflopResult, rows: pd.DataFrame, size: str, **look: Any) 
         y=rows["value"].to_numpy(dtype=np.float64),
         mode="markers",
         text=[
-            _point_words(name, row, size)
+            point_words(name, row, size)
             for name, row in zip(run_names(rows), rows[_SHOWN].to_dict("records"), strict=True)
         ],
         customdata=run_names(rows),
@@ -132,23 +109,6 @@ def _points(isoflop: IsoflopResult, rows: pd.DataFrame, size: str, **look: Any) 
         unselected={"marker": {"opacity": 0.5}},
         **look,
     )
-
-
-def _point_words(name: str, row: Mapping[Any, Any], size: str) -> str:
-    """Hover box of a run; what is not known of it is left out."""
-    lines = [f"<b>{escaped(name)}</b>"]
-    if row["params"] > 0:
-        lines.append(f"{amount_words(row['params'])} {AMOUNTS[size]}")
-    if row["tokens"] > 0:
-        lines.append(f"{amount_words(row['tokens'])} tokens")
-    if (ratio := row["tokens"] / row["params"]) > 0:
-        lines.append(f"{ratio:.3g} tokens per {AMOUNTS[size].removesuffix('s')}")
-    if row["flops"] > 0:
-        lines.append(flops_words(row["flops"]))
-    lines.append(f"value {row['value']:.4f}")
-    if pd.notna(reason := row["left_out_reason"]):
-        lines.append(escaped(reason))
-    return "<br>".join(lines)
 
 
 def _add_budgets(figure: go.Figure, isoflop: IsoflopResult, size: str) -> None:
@@ -199,7 +159,7 @@ def _optimum(isoflop: IsoflopResult, budget: BudgetFit, size: str, color: str) -
         mode="markers",
         name=f"{flops_words(budget.flops)}, optimum",
         legendgroup=flops_words(budget.flops),
-        text=[_optimum_words(isoflop, budget, size)],
+        text=[optimum_words(isoflop, budget, size)],
         hovertemplate="%{text}<extra></extra>",
         error_x={
             "type": "data",
@@ -218,18 +178,6 @@ def _optimum(isoflop: IsoflopResult, budget: BudgetFit, size: str, color: str) -
         },
         showlegend=False,
     )
-
-
-def _optimum_words(isoflop: IsoflopResult, budget: BudgetFit, size: str) -> str:
-    lines = [
-        f"<b>Optimum at {flops_words(budget.flops)}</b>",
-        f"{amount_words(budget.optimal_tokens or 0)} tokens",
-        f"{amount_words(budget.optimal_params or 0)} {AMOUNTS[size]}",
-        f"value {budget.loss_at_optimal:.4f}",
-    ]
-    if budget.interval is not None:
-        lines.append(budget.interval.describe(AMOUNTS[isoflop.settings.x]))
-    return "<br>".join([*lines, *(escaped(sentence) for sentence in budget.sentences)])
 
 
 def _add_path(figure: go.Figure, isoflop: IsoflopResult) -> None:

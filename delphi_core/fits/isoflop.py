@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from delphi_core.errors import FitError, did_you_mean, quoted
-from delphi_core.fits.curve import BudgetFit, Resampling, fit_budget
+from delphi_core.fits.budget import BudgetFit, Resampling, fit_budget
 from delphi_core.fits.left_out import LeftOut, reasons_left_out
 from delphi_core.fits.rows import budget_groups, check_used, in_order
 from delphi_core.fits.uncertainty import METHOD_WORDS
@@ -205,7 +205,7 @@ class IsoflopResult:
         return f"from the line of log10 {across} on log10 {along}, at the optimum"
 
     def describe(self) -> str:
-        """One sentence: what was fitted on what."""
+        """What was fitted on what, and how the intervals were got."""
         curve = {"parabola": "Parabola", "cubic": "Cubic", "marin": "Marin's method: parabola"}
         curves = sum(budget.curve is not None for budget in self.budgets)
         sentence = (

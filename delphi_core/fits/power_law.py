@@ -9,7 +9,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from delphi_core.errors import FitError
-from delphi_core.fits.curve import Flag
+from delphi_core.fits.doubts import Flag
 from delphi_core.words import count
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from delphi_core.errors import DataError
-from delphi_core.figures.isoflop import isoflop_alt, isoflop_figure
+from delphi_core.figures.isoflop import isoflop_figure
+from delphi_core.figures.isoflop_words import isoflop_alt
 from delphi_core.fits.isoflop import IsoflopFit
 from delphi_core.records import without_budgets
 from delphi_core.snapshot import BUNDLED, Snapshot, load_snapshot

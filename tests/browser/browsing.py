@@ -99,6 +99,7 @@ def serving() -> Iterator[str]:
 def healthy(address: str) -> bool:
     """Whether a server answers that it is: unknown paths get status 200 too, so the body counts."""
     try:
+        # S310: our own server, on this machine.
         with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5) as answer:  # noqa: S310
             return bool(answer.read() == b"ok")
     except OSError:
@@ -147,6 +148,7 @@ class Visit:
 
     def __post_init__(self) -> None:
         for event, note in self._notes().items():
+            # Playwright types one overload an event name; here the names come from a table.
             self.page.on(event, note)  # type: ignore[call-overload]
 
     def _notes(self) -> dict[str, Callable[[Any], None]]:

@@ -9,7 +9,7 @@ import pytest
 
 import delphi_core as dc
 from delphi_core import export
-from delphi_core.figures.isoflop import isoflop_alt
+from delphi_core.figures.isoflop_words import isoflop_alt
 from delphi_core.fits.isoflop import IsoflopFit
 from delphi_core.records import without_budgets
 from delphi_core.web.isoflop_view import IsoflopView

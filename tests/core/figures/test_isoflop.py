@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 import delphi_core as dc
-from delphi_core.figures.isoflop import isoflop_alt, isoflop_figure
+from delphi_core.figures.isoflop import isoflop_figure
 from delphi_core.figures.isoflop_extent import off_chart
+from delphi_core.figures.isoflop_words import isoflop_alt
 
 MACRO = "eval/paloma/macro_loss"
 VIEWS = [

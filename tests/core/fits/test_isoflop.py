@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import delphi_core as dc
-from delphi_core.fits.curve import Flag
+from delphi_core.fits.doubts import Flag
 
 MACRO = "eval/paloma/macro_loss"
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import delphi_core as dc
 from delphi_core import export
-from delphi_core.fits.curve import Flag
+from delphi_core.fits.doubts import Flag
 from delphi_core.fits.minimum import local_minimum
 from delphi_core.fits.uncertainty import (
     bootstrap_replicates,
