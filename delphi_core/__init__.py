@@ -4,12 +4,23 @@ import delphi_core as dc
 snapshot = dc.load_snapshot()
 isoflop = dc.fit_isoflops(snapshot.records("delphi", "eval/paloma/macro_loss"))
 dc.fit_token_law(isoflop).predict(1e23)
+dc.fit_loss_law(isoflop).predict(1e23)
 """
 
 from delphi_core.browse import filtered
 from delphi_core.errors import DataError, DelphiError, FitError
+from delphi_core.fits.held_out import HeldOut, held_out_runs, seed_noise
+from delphi_core.fits.interval import Interval
 from delphi_core.fits.isoflop import IsoflopFit, IsoflopResult, fit_isoflops
+from delphi_core.fits.law_choice import Choice, choose
+from delphi_core.fits.law_doubts import UnidentifiedError
+from delphi_core.fits.law_settings import LawSettings
+from delphi_core.fits.loss_law import LossLaw, LossLawFit, fit_loss_law
+from delphi_core.fits.optima import Optima, optima_of, published_optima_of
 from delphi_core.fits.power_law import PowerLaw, fit_params_law, fit_token_law
+from delphi_core.fits.surface import Surface, SurfaceFit, fit_surface
+from delphi_core.fits.walk_forward import walk_forward_all
+from delphi_core.law_export import held_out_table, methods_table
 from delphi_core.records import budget_bucket
 from delphi_core.snapshot import Ladder, Snapshot, load_snapshot
 from delphi_core.sources.records_csv import read_records
@@ -17,19 +28,39 @@ from delphi_core.sources.records_csv import read_records
 __version__ = "0.2.0"
 
 __all__ = [
+    "Choice",
     "DataError",
     "DelphiError",
     "FitError",
+    "HeldOut",
+    "Interval",
     "IsoflopFit",
     "IsoflopResult",
     "Ladder",
+    "LawSettings",
+    "LossLaw",
+    "LossLawFit",
+    "Optima",
     "PowerLaw",
     "Snapshot",
+    "Surface",
+    "SurfaceFit",
+    "UnidentifiedError",
     "budget_bucket",
+    "choose",
     "filtered",
     "fit_isoflops",
+    "fit_loss_law",
     "fit_params_law",
+    "fit_surface",
     "fit_token_law",
+    "held_out_runs",
+    "held_out_table",
     "load_snapshot",
+    "methods_table",
+    "optima_of",
+    "published_optima_of",
     "read_records",
+    "seed_noise",
+    "walk_forward_all",
 ]

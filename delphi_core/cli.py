@@ -11,11 +11,20 @@ import io
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
+from delphi_core.cli_text import fit_text, walk_forward_text
 from delphi_core.errors import DataError, DelphiError
 from delphi_core.export import isoflop_document
-from delphi_core.fits.isoflop import fit_isoflops
+from delphi_core.fits.bands import BANDS
+from delphi_core.fits.forecast import LARGEST_TARGET, SMALLEST_TARGET
+from delphi_core.fits.isoflop import IsoflopFit, fit_isoflops
+from delphi_core.fits.law_choice import CHOSEN_ON, DEFAULT_METHOD, choose
+from delphi_core.fits.law_models import LAWS
+from delphi_core.fits.law_settings import DEFAULT_BAND, DEFAULT_LAW, LawSettings
+from delphi_core.fits.surface import DEFAULT_SURFACE_LAW, SurfaceFit
+from delphi_core.fits.walk_forward import walk_forward_all
+from delphi_core.law_export import law_document, surface_document, walk_forward_document
 from delphi_core.snapshot import load_snapshot
 from delphi_core.sources.records_csv import read_records, shown_name
 from delphi_core.words import count
@@ -62,9 +71,10 @@ def _fit(options: argparse.Namespace) -> int:
     drop: dict[str, list[str]] = {}
     for column, values in options.drop:
         drop.setdefault(column, []).extend(values)
+    surface = options.method == "surface"
     isoflop = fit_isoflops(
         snapshot.records(ladder.ladder, metric),
-        method=options.method,
+        method="parabola" if surface else options.method,
         x=_checked_x(options.x, ladder),
         compute=options.compute,
         include_excluded=options.include_excluded,
@@ -78,10 +88,20 @@ def _fit(options: argparse.Namespace) -> int:
         metric=metric,
         params_column=ladder.params_column,
     )
+    settings = {"asymptote": options.asymptote, "band": options.band, "level": options.level}
+    if surface:
+        fit = SurfaceFit(law=options.law or DEFAULT_SURFACE_LAW, **settings)
+        document, missing = surface_document(fit, isoflop, document, options.target_flops)
+    else:
+        laws, more = law_document(
+            isoflop, LawSettings(law=options.law or DEFAULT_LAW, **settings), options.target_flops
+        )
+        document |= laws
+        missing += more
     if options.json:
         print(json.dumps(document, indent=2, allow_nan=False))
     else:
-        print(_fit_text(document))
+        print(fit_text(document))
     if missing:
         print("\n".join(missing), file=sys.stderr)
     return INCOMPLETE if missing else DONE
@@ -104,41 +124,35 @@ def _checked_x(x: X | None, ladder: Ladder) -> X:
     )
 
 
-def _fit_text(document: dict[str, Any]) -> str:
-    size = f"N* ({document['params_column']})"
-    ends_of = f"interval of {'D*' if document['x'] == 'tokens' else 'N*'}"
-    lines = [
-        f"{document['ladder']}, {document['metric']}, snapshot {document['snapshot']}",
-        document["described"],
-        "",
-        f"{'C (FLOP)':>14} {'runs':>4} {'D* (tokens)':>14} {size:>18} {'L*':>9}  {ends_of:>27}",
-    ]
-    for budget in document["budgets"]:
-        optimum = [budget[k] for k in ("optimal_tokens", "optimal_params", "loss_at_optimal")]
-        cells = ["none", "", ""]
-        if None not in optimum:
-            cells = [f"{optimum[0]:.6e}", f"{optimum[1]:.6e}", f"{optimum[2]:.6f}"]
-        line = f"{budget['flops']:14.6e} {budget['runs']:4d} {cells[0]:>14} {cells[1]:>18}"
-        low, high = (budget[end] for end in ("low", "high"))
-        ends = budget["interval"] or ""
-        if budget["level"] is not None:
-            ends = f"{_end(low)} to {_end(high)}"
-        lines.append(f"{line} {cells[2]:>9}  {ends:>27}  {' '.join(budget['notes'])}".rstrip())
-    if "token_law" in document:
-        tokens, params = document["token_law"], document["params_law"]
-        lines += [
-            "",
-            f"log10 D* = {tokens['alpha']:.6f} log10 C {tokens['log10_A']:+.6f}",
-            f"  D* {tokens['rule']}",
-            f"log10 N* = {params['exponent']:.6f} log10 C {params['intercept']:+.6f}",
-            f"  N* {params['rule']}",
-        ]
-    lines += ["", *(f"left out: {item['run']}: {item['reason']}" for item in document["left_out"])]
-    return "\n".join(lines).rstrip()
-
-
-def _end(amount: float | None) -> str:
-    return "open" if amount is None else f"{amount:.4e}"
+def _walk_forward(options: argparse.Namespace) -> int:
+    snapshot = load_snapshot()
+    ladders = [options.ladder] if options.ladder else list(CHOSEN_ON)
+    tables = {}
+    for name in ladders:
+        ladder = snapshot.ladder(name)
+        if sys.stderr.isatty():
+            print(f"{ladder.title} ...", file=sys.stderr)
+        tables[name] = walk_forward_all(
+            snapshot.records(name, ladder.default_metric),
+            IsoflopFit(x=cast("X", ladder.default_x)),
+            level=options.level,
+            replicates=options.replicates,
+        )
+    choice = choose(tables)
+    document = walk_forward_document(
+        tables,
+        choice,
+        snapshot=snapshot.id,
+        ladders=ladders,
+        level=options.level,
+        replicates=options.replicates,
+        default={"method": DEFAULT_METHOD.name, "band": DEFAULT_BAND, "chosen_on": CHOSEN_ON},
+    )
+    if options.json:
+        print(json.dumps(document, indent=2, allow_nan=False))
+    else:
+        print(walk_forward_text(document))
+    return DONE
 
 
 def _drop(text: str) -> tuple[str, list[str]]:
@@ -148,6 +162,18 @@ def _drop(text: str) -> tuple[str, list[str]]:
     return column, values.split(",")
 
 
+def _flops(text: str) -> float:
+    try:
+        flops = float(text)
+    except ValueError:
+        flops = 0.0
+    if not SMALLEST_TARGET <= flops <= LARGEST_TARGET:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not from {SMALLEST_TARGET:g} to {LARGEST_TARGET:g} FLOP"
+        )
+    return flops
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m delphi_core", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -155,7 +181,9 @@ def _parser() -> argparse.ArgumentParser:
     fit.set_defaults(command=_fit)
     fit.add_argument("--ladder", default="delphi", help="id of the ladder (default: delphi)")
     fit.add_argument("--metric", help="metric to fit (default: the ladder's own)")
-    fit.add_argument("--method", choices=["parabola", "cubic", "marin"], default="parabola")
+    fit.add_argument(
+        "--method", choices=["parabola", "cubic", "marin", "surface"], default="parabola"
+    )
     fit.add_argument(
         "--x",
         choices=["tokens", "params", "active_params"],
@@ -177,8 +205,41 @@ def _parser() -> argparse.ArgumentParser:
         metavar="COLUMN=V1,V2",
         help="leave out rows with these values; may be given again",
     )
+    fit.add_argument(
+        "--law",
+        choices=LAWS,
+        help=f"how the loss law is fitted (default: {DEFAULT_LAW}; {DEFAULT_SURFACE_LAW}, which is "
+        "Approach 3, with --method surface)",
+    )
+    fit.add_argument("--asymptote", type=float, metavar="E", help="pin E (default: it is fitted)")
+    fit.add_argument(
+        "--band",
+        choices=BANDS,
+        default=DEFAULT_BAND,
+        help=f"of forecasts (default: {DEFAULT_BAND})",
+    )
+    fit.add_argument(
+        "--target-flops",
+        type=_flops,
+        action="append",
+        default=[],
+        metavar="C",
+        help="forecast the loss at this compute too; may be given again",
+    )
     fit.add_argument("--level", type=float, default=0.9, help="of the intervals (default: 0.9)")
     fit.add_argument("--json", action="store_true", help="print JSON and nothing else")
+    walk = commands.add_parser(
+        "walk-forward", help="forecast later budgets from earlier ones, by every method"
+    )
+    walk.set_defaults(command=_walk_forward)
+    walk.add_argument(
+        "--ladder", help=f"only this ladder (default: those of the choice, {', '.join(CHOSEN_ON)})"
+    )
+    walk.add_argument("--level", type=float, default=0.9, help="of the bands (default: 0.9)")
+    walk.add_argument(
+        "--replicates", type=int, default=1000, help="of the bootstraps (default: 1000)"
+    )
+    walk.add_argument("--json", action="store_true", help="print JSON and nothing else")
     validate = commands.add_parser("validate", help="check a CSV file of records")
     validate.set_defaults(command=_validate)
     validate.add_argument("file", metavar="FILE.csv")

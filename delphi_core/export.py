@@ -14,8 +14,9 @@ from delphi_core.fits.power_law import fit_params_law, fit_token_law
 from delphi_core.records import RECORD_COLUMNS
 
 if TYPE_CHECKING:
+    from delphi_core.fits.interval import Interval
     from delphi_core.fits.isoflop import IsoflopResult
-    from delphi_core.fits.uncertainty import Interval
+    from delphi_core.fits.power_law import PowerLaw
 
 
 def points_csv(isoflop: IsoflopResult) -> str:
@@ -71,12 +72,20 @@ def _interval_columns(interval: Interval | None) -> dict[str, Any]:
     if interval is None:
         return {}
     return {
+        **interval_columns(interval),
         "low": interval.low if interval.low > 0 else None,
+        "replicates": interval.replicates,
+        "failed": interval.failed,
+    }
+
+
+def interval_columns(interval: Interval) -> dict[str, Any]:
+    """Ends of an interval with its level and method; an end that nothing bounds is None."""
+    return {
+        "low": interval.low if isfinite(interval.low) else None,
         "high": interval.high if isfinite(interval.high) else None,
         "level": None if interval.method == "none" else interval.level,
         "interval": interval.method,
-        "replicates": interval.replicates,
-        "failed": interval.failed,
     }
 
 
@@ -167,21 +176,31 @@ def isoflop_document(
         "budgets": _budgets(isoflop),
     }
     try:
-        tokens, params = fit_token_law(isoflop), fit_params_law(isoflop)
+        level = isoflop.settings.level
+        tokens = fit_token_law(isoflop, level=level)
+        params = fit_params_law(isoflop, level=level)
     except FitError as error:
         return document, [f"no law was fitted: {error}"]
-    document["token_law"] = {
-        "alpha": tokens.exponent,
-        "A": tokens.coefficient,
-        "log10_A": tokens.log10_coefficient,
-        "rule": tokens.rule,
+    return document | power_laws(tokens, params), []
+
+
+def power_laws(tokens: PowerLaw, params: PowerLaw) -> dict[str, Any]:
+    """D*(C) and N*(C), ready for JSON; low and high are those of the exponent."""
+    return {
+        "token_law": {
+            "alpha": tokens.exponent,
+            "A": tokens.coefficient,
+            "log10_A": tokens.log10_coefficient,
+            **interval_columns(tokens.interval),
+            "rule": tokens.rule,
+        },
+        "params_law": {
+            "exponent": params.exponent,
+            "intercept": params.log10_coefficient,
+            **interval_columns(params.interval),
+            "rule": params.rule,
+        },
     }
-    document["params_law"] = {
-        "exponent": params.exponent,
-        "intercept": params.log10_coefficient,
-        "rule": params.rule,
-    }
-    return document, []
 
 
 def _budgets(isoflop: IsoflopResult) -> list[dict[str, Any]]:

@@ -18,11 +18,13 @@ from delphi_core.fits.doubts import (
     flat_doubts,
     no_optimum_doubt,
 )
-from delphi_core.fits.uncertainty import Interval, minimum_interval, size_groups
+from delphi_core.fits.uncertainty import minimum_interval, size_groups
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
+
+    from delphi_core.fits.interval import Interval
 
 
 class Resampling(NamedTuple):

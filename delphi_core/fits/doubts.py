@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from delphi_core.fits.curve import Curve
-    from delphi_core.fits.uncertainty import Interval
+    from delphi_core.fits.interval import Interval
 
 FEWEST_UNFLAGGED = 3
 """A curve with fewer degrees of freedom in different sizes than this is flagged."""

@@ -28,9 +28,9 @@ import pandas as pd
 
 from delphi_core.errors import FitError, did_you_mean, quoted
 from delphi_core.fits.budget import BudgetFit, Resampling, fit_budget
+from delphi_core.fits.interval import METHOD_WORDS
 from delphi_core.fits.left_out import LeftOut, reasons_left_out
 from delphi_core.fits.rows import budget_groups, check_used, in_order
-from delphi_core.fits.uncertainty import METHOD_WORDS
 from delphi_core.records import run_names
 from delphi_core.words import AMOUNTS, COMPUTES, count
 

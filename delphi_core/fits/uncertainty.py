@@ -6,75 +6,24 @@ rows alone. Coverage was checked on made ladders (tests/core/fits/test_uncertain
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import inf, isinf
-from typing import TYPE_CHECKING, Literal
+from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import norm, t
 
+from delphi_core.fits.interval import Interval, IntervalMethod
 from delphi_core.fits.minimum import local_minimum
-from delphi_core.words import amount_words
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]
 
-IntervalMethod = Literal["bootstrap", "residual bootstrap", "fieller", "none"]
-METHOD_WORDS: dict[IntervalMethod, str] = {
-    "bootstrap": "bootstrap",
-    "residual bootstrap": "bootstrap of residuals",
-    "fieller": "Fieller's theorem",
-    "none": "no interval",
-}
 SAME_SIZE = 1e-3
 """Decades within which two sizes count as one."""
 FEWEST_FOR_PAIRS = 6
 """With fewer different sizes than this, resampled rows too often determine no curve."""
-
-
-@dataclass(frozen=True)
-class Interval:
-    """An interval with its level and method.
-
-    Attributes
-    ----------
-    level
-        Share of such intervals that are meant to hold the truth, 0..1.
-    method
-        bootstrap (rows resampled), residual bootstrap, fieller, or none where no row is left to
-        tell noise by.
-    low, high
-        Its ends; infinite where the rows do not bound it.
-    replicates, failed
-        How many sets of rows were drawn, and how many of them were no use: a set that leaves no
-        degree of freedom is left out, and one whose curve has no minimum counts as an optimum
-        beyond either end, half and half.
-    """
-
-    level: float
-    method: IntervalMethod
-    low: float
-    high: float
-    replicates: int = 0
-    failed: int = 0
-
-    def describe(self, noun: str) -> str:
-        """The interval in words, its ends positive amounts of `noun`: tokens, parameters."""
-        level = f"{100 * self.level:g} % interval"
-        if self.method == "none":
-            return "no interval: no degree of freedom is left to tell noise by"
-        low, high = amount_words(self.low), "" if isinf(self.high) else amount_words(self.high)
-        if self.low <= 0 and not high:
-            ends = "not bounded"
-        elif not high:
-            ends = f"from {low} {noun} up"
-        elif self.low <= 0:
-            ends = f"up to {high} {noun}"
-        else:
-            ends = f"{low} to {high} {noun}"
-        return f"{level} {ends} ({METHOD_WORDS[self.method]})"
 
 
 def minimum_interval(
@@ -115,7 +64,7 @@ def minimum_interval(
     sizes = int(groups.max()) + 1
     freedom = len(u) - degree - 1
     if sizes <= degree or freedom < 1:
-        return Interval(level, "none", -inf, inf)
+        return Interval.none(level)
     if sizes < FEWEST_FOR_PAIRS:
         if degree == 2:
             return fieller_interval(u, values, level=level)
@@ -210,22 +159,41 @@ def bootstrap_replicates(
 
 
 def residual_replicates(
-    u: Array, values: Array, degree: int, replicates: int, seed: tuple[int, ...]
+    u: Array,
+    values: Array,
+    degree: int,
+    replicates: int,
+    seed: tuple[int, ...],
+    *,
+    pool: Array | None = None,
 ) -> Array:
     """Coefficients of polynomials fitted to the fit plus resampled residuals.
 
-    Residuals are widened by 1 / sqrt(1 - leverage), so that they vary as the noise does.
-    Parameters and result are those of `bootstrap_replicates`.
+    Parameters and result are those of `bootstrap_replicates`; `pool` holds the residuals to draw
+    from, by default the rows' own.
     """
     rng = np.random.default_rng(seed)
     design = np.vander(u, degree + 1, increasing=True)
     solve = np.linalg.pinv(design)
     fitted = design @ (solve @ values)
-    leverage = np.clip(np.einsum("ij,ji->i", design, solve), 0.0, 1 - 1e-9)
-    residuals = (values - fitted) / np.sqrt(1 - leverage)
-    residuals -= residuals.mean()
-    drawn = residuals[rng.integers(0, len(u), size=(replicates, len(u)))]
+    residuals = widened_residuals(u, values, degree) if pool is None else pool
+    drawn = residuals[rng.integers(0, len(residuals), size=(replicates, len(u)))]
     return np.asarray((fitted + drawn) @ solve.T)
+
+
+def widened_residuals(u: Array, values: Array, degree: int) -> Array:
+    """Residuals of a polynomial, centred, and widened to vary as the noise does.
+
+    By 1 / sqrt(1 - leverage) each; none for a row that the curve passes through whatever its
+    value, since it says nothing of noise.
+    """
+    design = np.vander(u, degree + 1, increasing=True)
+    solve = np.linalg.pinv(design)
+    leverage = np.clip(np.einsum("ij,ji->i", design, solve), 0.0, 1 - 1e-9)
+    residuals = (values - design @ (solve @ values)) / np.sqrt(1 - leverage)
+    if len(u) <= degree + 1:
+        return np.empty(0)
+    return np.asarray(residuals - residuals.mean())
 
 
 def size_groups(log_amounts: Array) -> npt.NDArray[np.intp]:

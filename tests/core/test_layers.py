@@ -16,6 +16,8 @@ LAYERS = [
     {"fits"},
     {"figures"},
     {"export"},
+    {"law_export"},
+    {"cli_text"},
     {"cli", "__main__", "__init__", "web"},
 ]
 # Fits and figures know no files, no network and no page; only errors, words and records of ours.

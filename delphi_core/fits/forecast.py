@@ -1,0 +1,58 @@
+"""What a law says of runs nobody has trained yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.stats import norm
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+
+
+SMALLEST_TARGET, LARGEST_TARGET = 1e15, 1e26
+"""Compute that can be asked for, FLOP."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """L* at some compute, with its band.
+
+    Attributes
+    ----------
+    flops, value, low, high : array
+        C (FLOP), L* and the ends of its band, in the metric's unit; infinite where nothing
+        bounds it.
+    level, method
+        Of the band.
+    ratio : array
+        Extrapolation ratio: C over the largest that was fitted.
+    """
+
+    flops: Array
+    value: Array
+    low: Array
+    high: Array
+    level: float
+    method: str
+    ratio: Array
+
+    def with_run_noise(self, noise: float, runs: int = 1) -> tuple[Array, Array]:
+        """Prediction interval of the mean of some runs: the band and their noise in quadrature.
+
+        Parameters
+        ----------
+        noise
+            Standard deviation of one run's loss between seeds, in the metric's unit.
+        runs
+            How many runs are averaged.
+        """
+        own = float(norm.ppf(0.5 + self.level / 2)) * noise / sqrt(runs)
+        low = self.value - np.hypot(self.value - self.low, own)
+        high = self.value + np.hypot(self.high - self.value, own)
+        return low, high

@@ -1,0 +1,91 @@
+"""The loss law by least squares in logarithms, many fits at once.
+
+ln(L - E) = ln A - alpha ln C is linear for a given E, so only E is searched: a grid, then
+bisection on the derivative of the residual sum of squares.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from delphi_core.fits.projection import PowerSums
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+
+# E as a share of the least loss: E = (1 - gap) min L.
+_GAPS = np.concatenate([[1.0], np.linspace(0.99, 0.02, 60), np.geomspace(0.01, 1e-6, 30)])
+_BISECTIONS = 60
+
+
+def fit_log_law(
+    log_x: Array, values: Array, weights: Array, *, asymptote: Array | None = None
+) -> PowerSums:
+    """Least squares of ln(L - E) over E >= 0, A and alpha.
+
+    Parameters
+    ----------
+    log_x : array, rows x 1
+        ln C less its mean.
+    values : array, problems x rows
+        L of each row, positive.
+    weights : array, problems x rows
+        Not negative; a row with weight 0 does not count.
+    asymptote : array, problems
+        E where it is pinned, below every L that counts; None to fit it.
+
+    Returns
+    -------
+    PowerSums
+        Residuals and objective are those of ln(L - E).
+    """
+    x = log_x[:, 0]
+    if asymptote is not None:
+        return _sums(asymptote, x, values, weights)
+    least = np.where(weights > 0, values, np.inf).min(axis=1)
+    table = np.stack(
+        [_sums((1 - gap) * least, x, values, weights).objective for gap in _GAPS], axis=1
+    )
+    place = table.argmin(axis=1)
+    high_gap = _GAPS[np.maximum(place - 1, 0)]
+    low_gap = _GAPS[np.minimum(place + 1, len(_GAPS) - 1)]
+    for _ in range(_BISECTIONS):
+        middle = (low_gap + high_gap) / 2
+        rising = _slope((1 - middle) * least, x, values, weights) > 0
+        # Where the objective rises with E, the minimum has a larger gap.
+        low_gap = np.where(rising, middle, low_gap)
+        high_gap = np.where(rising, high_gap, middle)
+    gap = (low_gap + high_gap) / 2
+    best = _sums((1 - gap) * least, x, values, weights)
+    zero = _sums(np.zeros_like(least), x, values, weights)
+    problems = np.arange(len(values))
+    at_zero = zero.objective <= best.objective
+    return zero.joined(best).at(np.where(at_zero, problems, problems + len(problems)))
+
+
+def _sums(asymptote: Array, x: Array, values: Array, weights: Array) -> PowerSums:
+    """The regression of ln(L - E) on ln C at given E."""
+    # Rows that do not count may lie below E.
+    gap = np.where(weights > 0, values - asymptote[:, None], 1.0)
+    logs = np.log(np.maximum(gap, 1e-300))
+    total = weights.sum(axis=1)
+    x_mean, y_mean = weights @ x / total, np.sum(weights * logs, axis=1) / total
+    centered = x - x_mean[:, None]
+    spread = np.sum(weights * centered**2, axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slope = np.sum(weights * centered * logs, axis=1) / spread
+    residuals = logs - y_mean[:, None] - slope[:, None] * centered
+    objective = np.sum(weights * residuals**2, axis=1) / 2
+    coefficients = np.exp(y_mean - slope * x_mean)[:, None]
+    return PowerSums(asymptote, coefficients, -slope[:, None], objective, residuals)
+
+
+def _slope(asymptote: Array, x: Array, values: Array, weights: Array) -> Array:
+    """Derivative of the objective by E; ln A and alpha are at their best, so only L - E moves."""
+    residuals = _sums(asymptote, x, values, weights).residuals
+    gap = np.where(weights > 0, values - asymptote[:, None], 1.0)
+    return np.asarray(-np.sum(weights * residuals / gap, axis=1))

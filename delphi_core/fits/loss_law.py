@@ -1,0 +1,265 @@
+"""The loss law L*(C) = E + A C^-alpha: what the best loss is at any compute.
+
+Laws (how E, A and alpha are fitted to the optima):
+
+log
+    least squares of ln(L* - E) on ln C, over E.
+squares
+    least squares of L*, by variable projection over alpha.
+huber
+    the same with Huber's loss of L*, delta 1e-3 in the metric's unit.
+
+E is free unless it is pinned. The band is that of the law, L* at the optimum: a single run
+scatters around it by its own noise as well (`Forecast.with_run_noise`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from delphi_core.fits.bands import Band, BandKind, band_of
+from delphi_core.fits.forecast import Forecast
+from delphi_core.fits.interval import METHOD_WORDS
+from delphi_core.fits.law_doubts import LawDoubt, check_identified, law_doubts
+from delphi_core.fits.law_settings import DEFAULT_BAND, DEFAULT_LAW, LawSettings
+from delphi_core.fits.optima import Optima, optima_of
+from delphi_core.fits.optima_model import OptimaModel
+from delphi_core.fits.profile import Profile, profile_of_asymptote
+from delphi_core.words import COMPUTES, count
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from delphi_core.fits.interval import Interval
+    from delphi_core.fits.isoflop import IsoflopResult
+    from delphi_core.fits.law_models import Law, LawModel
+    from delphi_core.fits.projection import PowerSums
+
+    Array = npt.NDArray[np.float64]
+
+LAW_WORDS: dict[str, str] = {
+    "log": "least squares of ln(L* - E)",
+    "squares": "least squares of L*",
+    "huber": "Huber's loss of L* (delta 0.001)",
+}
+
+
+class LossLawFit(LawSettings):
+    """Settings of a loss law; calling it with optima gives the law."""
+
+    def __call__(self, optima: IsoflopResult | Optima) -> LossLaw:
+        """Fit the law.
+
+        Parameters
+        ----------
+        optima
+            Of an IsoFLOP fit, or published ones.
+
+        Raises
+        ------
+        UnidentifiedError
+            There are too few budgets for the parameters, or losses at or below the pinned E.
+        """
+        found = optima if isinstance(optima, Optima) else optima_of(optima)
+        check_identified(len(found), found.losses, self.asymptote)
+        if found.isoflop is None and self.band in ("stratified bootstrap", "residual bootstrap"):
+            # Published optima have no rows to resample.
+            return replace(self, band="profile")(found)
+        model = OptimaModel(found, self.law)
+        return law_of(
+            model,
+            self,
+            source="optima",
+            largest_flops=float(found.flops.max()),
+            budgets=len(found),
+            runs=found.runs,
+            compute=found.compute,
+            uncertain=sum(bool(flags) for flags in found.flags),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LossLaw:
+    """A fitted loss law.
+
+    Attributes
+    ----------
+    settings
+        What was asked for.
+    source
+        optima, or surface where it follows from a whole loss surface.
+    asymptote, coefficient, exponent
+        E and A in the metric's unit (A at C = 1 FLOP), and alpha.
+    band
+        How far it can be trusted.
+    profile
+        How well every E fits; None where E is pinned or nothing is left to tell by.
+    largest_flops
+        The largest C it was fitted on, FLOP.
+    budgets, runs
+        How many it was fitted on; runs is None where that is not known.
+    compute
+        What C is: recorded, nominal, bucket or published.
+    doubts
+        What is doubtful, with a sentence for each.
+    """
+
+    settings: LawSettings
+    source: Literal["optima", "surface"]
+    asymptote: float
+    coefficient: float
+    exponent: float
+    band: Band
+    profile: Profile | None
+    largest_flops: float
+    budgets: int
+    runs: int | None
+    compute: str
+    doubts: tuple[LawDoubt, ...]
+    model: LawModel
+
+    def predict(self, flops: npt.ArrayLike) -> Forecast:
+        """L* with its band at compute `flops` (FLOP; any shape)."""
+        compute = np.asarray(flops, dtype=np.float64)
+        flat = compute.reshape(-1)
+
+        def losses(sums: PowerSums) -> Array:
+            return self.model.laws(sums).predict(flat)
+
+        low, high = self.band.ends(losses)
+        value = losses(self.band.best)[0]
+        shape = compute.shape
+        return Forecast(
+            compute,
+            value.reshape(shape),
+            low.reshape(shape),
+            high.reshape(shape),
+            self.band.level,
+            self.band.method,
+            compute / self.largest_flops,
+        )
+
+    @property
+    def asymptote_interval(self) -> Interval:
+        """Interval of E, by the band's method."""
+        return self.band.interval(lambda sums: sums.asymptote)
+
+    @property
+    def exponent_interval(self) -> Interval:
+        """Interval of alpha, by the band's method."""
+        return self.band.interval(lambda sums: self.model.laws(sums).exponent)
+
+    @property
+    def equation(self) -> str:
+        """The law with its numbers."""
+        return f"L* = {self.asymptote:.4f} + {self.coefficient:.5g} C^-{self.exponent:.5f}"
+
+    def describe(self) -> str:
+        """One sentence: the law and how it was got."""
+        pinned = "pinned" if self.settings.asymptote is not None else "free"
+        on = count(self.budgets, "budget")
+        if self.runs is not None:
+            on += f" ({count(self.runs, 'run')})"
+        way = LAW_WORDS[self.settings.law]
+        if self.source == "surface":
+            way = {
+                "log": "from the loss surface by Approach 3 (Huber's loss of ln L, delta 0.001)",
+                "squares": "from the loss surface by least squares (variable projection)",
+                "huber": "from the loss surface by Huber's loss of L (delta 0.001)",
+            }[self.settings.law]
+        meaning = COMPUTES.get(self.compute, "as published")
+        band = (
+            "no band: no degree of freedom is left"
+            if self.band.method == "none"
+            else f"{100 * self.band.level:g} % band by the {METHOD_WORDS[self.band.method]}"
+        )
+        return f"{self.equation}, {way}, E {pinned}, on {on}, C the {meaning}; {band}."
+
+
+def law_of(
+    model: LawModel,
+    settings: LawSettings,
+    *,
+    source: Literal["optima", "surface"],
+    largest_flops: float,
+    budgets: int,
+    runs: int | None,
+    compute: str,
+    uncertain: int = 0,
+) -> LossLaw:
+    """The loss law of a model's rows, with its band.
+
+    Parameters
+    ----------
+    model
+        Rows and how they are fitted.
+    settings
+        What is asked for.
+    source, largest_flops, budgets, runs, compute
+        As `LossLaw` has them.
+    uncertain
+        How many of the optima are flagged.
+    """
+    pinned = settings.asymptote is not None
+    once = np.ones((1, len(model.values)))
+    best = model.fit(once, asymptote=np.array([settings.asymptote], float) if pinned else None)
+    law = model.laws(best)
+    freedom = len(model.values) - model.parameters + pinned
+    profile = None
+    if not pinned and freedom > 0 and np.isfinite(law.log_coefficient[0]):
+        profile = profile_of_asymptote(model, best, level=settings.level)
+    band = band_of(
+        model,
+        best,
+        settings.band,
+        level=settings.level,
+        pinned=pinned,
+        replicates=settings.replicates,
+        seed=settings.seed,
+        profile=profile,
+    )
+    return LossLaw(
+        settings=settings,
+        source=source,
+        asymptote=float(best.asymptote[0]),
+        coefficient=float(np.exp(law.log_coefficient[0])),
+        exponent=float(law.exponent[0]),
+        band=band,
+        profile=profile,
+        largest_flops=largest_flops,
+        budgets=budgets,
+        runs=runs,
+        compute=compute,
+        doubts=tuple(
+            law_doubts(best, model, profile, freedom=freedom, pinned=pinned, uncertain=uncertain)
+        ),
+        model=model,
+    )
+
+
+def fit_loss_law(
+    optima: IsoflopResult | Optima,
+    *,
+    law: Law = DEFAULT_LAW,
+    asymptote: float | None = None,
+    band: BandKind = DEFAULT_BAND,
+    level: float = 0.9,
+) -> LossLaw:
+    """Loss law of fitted optima: `LossLawFit` with these settings, called with them.
+
+    Parameters
+    ----------
+    optima
+        Of an IsoFLOP fit, or published ones.
+    law, asymptote, band, level
+        As `LawSettings` has them.
+
+    Raises
+    ------
+    FitError
+        A setting is unknown, or the optima do not determine a law.
+    """
+    return LossLawFit(law=law, asymptote=asymptote, band=band, level=level)(optima)
