@@ -20,8 +20,9 @@ def main() -> None:
     """Show the page that the address names."""
     st.set_page_config(page_title="Delphi Dashboard", page_icon="📈", layout="wide")
     isoflop = st.Page(PAGES / "isoflop.py", title="IsoFLOP", default=True)
+    scaling = st.Page(PAGES / "scaling.py", title="Scaling law")
     data = st.Page(PAGES / "data.py", title="Data")
-    page_url.menu([isoflop, data]).run()
+    page_url.menu([isoflop, scaling, data]).run()
 
 
 if get_script_run_ctx(suppress_warning=True) is None:

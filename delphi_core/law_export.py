@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from delphi_core.errors import FitError
@@ -226,6 +227,37 @@ def held_out_table(
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=columns).sort_values(
         "flops", kind="stable", ignore_index=True
+    )
+
+
+def law_table(law: LossLaw) -> pd.DataFrame:
+    """A loss law as a curve, at ten places a decade around the largest compute fitted.
+
+    Returns
+    -------
+    DataFrame
+        flops (C, FLOP), ratio, predicted, low, high (missing where nothing bounds them), level,
+        interval, E, A, alpha and described (how it was got).
+    """
+    top = float(np.log10(law.largest_flops))
+    flops = 10 ** np.linspace(top - 4, top + 3, 71)
+    forecast = law.predict(flops)
+    table = pd.DataFrame(
+        {
+            "flops": flops,
+            "ratio": forecast.ratio,
+            "predicted": forecast.value,
+            "low": np.where(np.isfinite(forecast.low), forecast.low, np.nan),
+            "high": np.where(np.isfinite(forecast.high), forecast.high, np.nan),
+        }
+    )
+    return table.assign(
+        level=law.band.level,
+        interval=law.band.method,
+        E=law.asymptote,
+        A=law.coefficient,
+        alpha=law.exponent,
+        described=law.describe(),
     )
 
 

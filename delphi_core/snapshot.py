@@ -44,6 +44,8 @@ class Ladder:
         What its FLOPs count.
     default_metric
         Metric shown first.
+    pinned_asymptote
+        E that its published laws pin, in the default metric's unit; empty where they do not.
     """
 
     ladder: str
@@ -53,6 +55,7 @@ class Ladder:
     params_column: str
     flops_convention: str
     default_metric: str
+    pinned_asymptote: str
 
     @property
     def default_x(self) -> str:
@@ -99,7 +102,8 @@ class Snapshot:
     @cached_property
     def _ladders(self) -> dict[str, Ladder]:
         """Descriptions by id."""
-        rows = self.tables["ladders"][list(Ladder.__dataclass_fields__)].to_dict("records")
+        cells = self.tables["ladders"][list(Ladder.__dataclass_fields__)].astype(object)
+        rows = cells.where(cells.notna(), "").to_dict("records")
         return {
             str(row["ladder"]): Ladder(**{str(name): str(cell) for name, cell in row.items()})
             for row in rows
@@ -114,6 +118,11 @@ class Snapshot:
         metrics = self.tables["metrics"].set_index("metric")
         title, unit = (str(metrics.loc[metric, column]) for column in ("title", "unit"))
         return f"{title} ({unit})"
+
+    def unit(self, metric: str) -> str:
+        """Unit of a metric."""
+        metrics = self.tables["metrics"].set_index("metric")
+        return str(metrics.loc[metric, "unit"])
 
     def metrics(self, ladder: str) -> list[str]:
         """Metrics that a ladder's runs have final values of, in the order of metrics.csv."""

@@ -37,7 +37,19 @@ def flops_words(flops: float) -> str:
     """
     mantissa, _, exponent = f"{flops:.2e}".partition("e")
     digits = mantissa.rstrip("0").rstrip(".")
-    return f"{digits} × 10{str(int(exponent)).translate(_SUPERSCRIPTS)} FLOP"
+    return f"{digits} × {power_of_ten(int(exponent))} FLOP"
+
+
+def power_of_ten(exponent: int) -> str:
+    """A power of ten: 10²⁰."""
+    return f"10{str(exponent).translate(_SUPERSCRIPTS)}"
+
+
+def ratio_words(ratio: float) -> str:
+    """An extrapolation ratio with three significant digits at most: 3.33, 333, 3,330."""
+    if ratio >= 100:
+        return f"{float(f'{ratio:.3g}'):,.0f}"
+    return f"{ratio:.3g}"
 
 
 def power_words(exponent: float) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 
-from delphi_core.words import amount_words
+from delphi_core.words import amount_words, power_of_ten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # Middling lightness: each keeps a contrast of 3 or more on white and on Streamlit's dark ground.
 BUDGET_SCALE = ("#4f7fe0", "#1d9a94", "#a8842c", "#db5f47", "#b8589f")
 GREY = "#858b96"
+FITTED, MEASURED, TARGET = "#4f7fe0", "#db5f47", "#a8842c"
+"""Colours of what was fitted, of what was measured and never fitted, and of what is asked for."""
 
 TEMPLATE = go.layout.Template(
     layout={
@@ -68,6 +70,30 @@ def amount_axis(values: Iterable[float], title: str) -> dict[str, Any]:
     }
 
 
+def flops_axis(values: Iterable[float], title: str = "Compute C (FLOP)") -> dict[str, Any]:
+    """A logarithmic axis of compute with labels such as 10²⁰.
+
+    Parameters
+    ----------
+    values
+        Positive compute that must be in sight, FLOP.
+    title
+        Of the axis.
+    """
+    known = list(values) or [1e20]
+    low, high = math.log10(min(known)), math.log10(max(known))
+    pad = max(0.05 * (high - low), 0.1)
+    low, high = low - pad, high + pad
+    decades = range(math.ceil(low), math.floor(high) + 1, max(1, round((high - low) / 7)))
+    return {
+        "title": {"text": title},
+        "type": "log",
+        "range": [low, high],
+        "tickvals": [10.0**decade for decade in decades],
+        "ticktext": [power_of_ten(decade) for decade in decades],
+    }
+
+
 def value_axis(
     ends: Sequence[float], title: str, scale: Literal["linear", "log"]
 ) -> dict[str, Any]:
@@ -91,3 +117,9 @@ def value_axis(
 def escaped(text: object) -> str:
     """Text for plotly, which reads a subset of HTML in labels and hover boxes."""
     return html.escape(str(text), quote=False)
+
+
+def faint(color: str, opacity: float = 0.18) -> str:
+    """A colour (#rrggbb) for filling a band, seen through."""
+    red, green, blue = (int(color[place : place + 2], 16) for place in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity:g})"

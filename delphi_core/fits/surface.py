@@ -102,7 +102,7 @@ class SurfaceFit(LawSettings):
             runs=len(rows),
             compute=isoflop.compute,
         )
-        return Surface(self, loss_law, model)
+        return Surface(loss_law, model)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,15 +111,12 @@ class Surface:
 
     Attributes
     ----------
-    settings
-        What was asked for.
     loss_law
-        L*(C), with its band.
+        L*(C), with its band and the settings.
     model
         The rows.
     """
 
-    settings: SurfaceFit
     loss_law: LossLaw
     model: SurfaceModel
 
@@ -157,7 +154,7 @@ class Surface:
         """
         powers = np.exp(-self._sums.exponents[0] * self.model.log_x)
         columns = [powers[:, 0], powers[:, 1]]
-        if self.settings.asymptote is None:
+        if self.loss_law.settings.asymptote is None:
             columns.insert(0, np.ones(len(powers)))
         design = np.column_stack(columns)
         return float(np.linalg.cond(design / np.linalg.norm(design, axis=0)))

@@ -9,6 +9,7 @@ from delphi_core.errors import FitError
 from delphi_core.figures.isoflop_extent import off_chart
 from delphi_core.fits.power_law import fit_params_law, fit_token_law
 from delphi_core.web.messages import plain
+from delphi_core.web.sources import source_links
 from delphi_core.words import AMOUNTS, power_words
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from delphi_core.web.isoflop_view import IsoflopView
 
 
-LONGEST_LINK = 60
 FEW_OPTIMA = 3
 """A law on so few optima is said to be one in the headline."""
 
@@ -62,7 +62,8 @@ def caption(
     made = snapshot.created_at[:10]
     lines.append(f"FLOPs: {ladder.flops_convention}. Snapshot {snapshot.id} of {made}.")
     text = "  \n".join(plain(line) for line in lines)
-    return f"{text} Sources: {_sources(snapshot, ladder, isoflop, published)}."
+    keys = set() if published is None else set(published["source"])
+    return f"{text} Sources: {source_links(snapshot, ladder, isoflop, keys)}."
 
 
 def refit_code(view: IsoflopView) -> str:
@@ -81,28 +82,3 @@ def file_stem(view: IsoflopView) -> str:
     """Name of a download of a view, without what it holds and without its ending."""
     parts = (view.ladder, view.metric, view.x, view.method)
     return "_".join(re.sub(r"[^A-Za-z0-9._-]+", "-", part) for part in parts)
-
-
-def _sources(
-    snapshot: Snapshot, ladder: Ladder, isoflop: IsoflopResult, published: pd.DataFrame | None
-) -> str:
-    """Links to where the runs, their values and the published curves come from."""
-    runs, metrics = isoflop.points["run"], isoflop.points["metric"]
-    keys = set() if published is None else set(published["source"])
-    for name in ("runs", "evals"):
-        table = snapshot.tables[name]
-        own = table[(table["ladder"] == ladder.ladder) & table["run"].isin(runs)]
-        if name == "evals":
-            own = own[own["metric"].isin(metrics)]
-        keys |= set(own["source"])
-    urls = snapshot.tables["sources"].set_index("source")["url"]
-    return ", ".join(_link(str(urls[key])) for key in sorted(keys))
-
-
-def _link(url: str) -> str:
-    """Markdown link to a source; anything but a plain web address stays text."""
-    words = url.removeprefix("https://")
-    words = plain(words if len(words) <= LONGEST_LINK else f"{words[:LONGEST_LINK]}...")
-    if not re.fullmatch(r"https://[^\s()<>\[\]\\]+", url):
-        return words
-    return f"[{words}]({url})"

@@ -100,9 +100,9 @@ class Asked:
         self._notice(name, value, options, "it is left out")
         return ""
 
-    def words(self, name: str) -> str:
+    def words(self, name: str, default: str = "") -> str:
         """What a parameter holds, whatever it is, without blanks around it; of limited length."""
-        words = self.query.get(name, ("",))[-1].strip()
+        words = self.query.get(name, (default,))[-1].strip()
         if len(words) > LONGEST_WORDS:
             self.notices.append(
                 f"The link asks for {name} of {len(words):,} characters; the first "

@@ -12,7 +12,7 @@ LAYERS = [
     {"errors", "words", "schema"},
     {"csv_text", "tables", "checks"},
     {"records"},
-    {"sources", "snapshot", "browse"},
+    {"sources", "snapshot", "browse", "published"},
     {"fits"},
     {"figures"},
     {"export"},

@@ -1,0 +1,209 @@
+"""What the Scaling law page shows under its controls: one function a tab."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+import streamlit as st
+
+from delphi_core import export, law_export
+from delphi_core.figures import law_words
+from delphi_core.figures.asymptote import asymptote_figure
+from delphi_core.figures.loss_law import loss_law_figure
+from delphi_core.figures.size_law import size_law_figure
+from delphi_core.figures.walk_forward import walk_forward_figure
+from delphi_core.fits.walk_forward import TOO_FAR
+from delphi_core.published import published_loss_laws, published_size_laws
+from delphi_core.web import scaling_tables as tables
+from delphi_core.web import scaling_words as words
+from delphi_core.web.messages import plain
+from delphi_core.web.scaling_fits import (
+    law_method,
+    methods_fitted,
+    profiled,
+    walked_forward,
+)
+from delphi_core.web.scaling_view import PUBLISHED
+from delphi_core.words import AMOUNTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+
+    from delphi_core.snapshot import Snapshot
+    from delphi_core.web.scaling_fits import Fitted
+    from delphi_core.web.scaling_view import ScalingView
+
+
+def loss(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
+    """Loss against compute, the verdict, and the forecasts."""
+    laws = published_loss_laws(snapshot, view.ladder, view.metric) if view.published else None
+    figure = loss_law_figure(
+        fitted.law,
+        fitted.optima,
+        fitted.held_out,
+        value_title=snapshot.value_title(view.metric),
+        target=view.target_flops,
+        published_laws=laws,
+        published_optima=_published_optima(snapshot, view),
+        y=view.y,
+    )
+    alt = law_words.loss_law_alt(fitted.law, fitted.optima, fitted.held_out, view.target_flops)
+    st.plotly_chart(figure, alt=alt, key="loss_chart")
+    _lines(words.verdict(fitted, view.target_flops))
+    if fitted.law is not None:
+        table = _forecasts(view, fitted)
+        if len(table):
+            tables.forecasts(table)
+    if laws is not None and not len(laws):
+        st.info("No published loss law of this ladder and metric is in the snapshot.")
+
+
+def size(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
+    """Optimal tokens and parameters against compute."""
+    column = snapshot.ladder(view.ladder).params_column
+    laws = published_size_laws(snapshot, view.ladder, view.metric) if view.published else None
+    quantities: tuple[Literal["tokens", "params"], ...] = ("tokens", "params")
+    for place, quantity in zip(st.columns(2), quantities, strict=True):
+        law = fitted.token_law if quantity == "tokens" else fitted.params_law
+        figure = size_law_figure(
+            law,
+            fitted.optima,
+            quantity,
+            size=column,
+            target=view.target_flops,
+            published_laws=laws,
+            published_optima=_published_optima(snapshot, view),
+        )
+        alt = law_words.size_law_alt(law, fitted.optima, quantity, column)
+        place.plotly_chart(figure, alt=alt, key=f"{quantity}_chart")
+    _lines(words.size_verdict(fitted, AMOUNTS[column], view.target_flops))
+    tables.optima(fitted.optima, AMOUNTS[column])
+
+
+def asymptote(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
+    """The profile of E."""
+    law = profiled(snapshot, view.fit)
+    if law is None or law.profile is None:
+        st.info(
+            "E has no profile here: "
+            + plain(" ".join(fitted.problems) or "no degree of freedom is left to tell any E by.")
+        )
+        return
+    last = fitted.held_out[-1] if fitted.held_out else None
+    flops = last.flops if last else view.target_flops or 10 * law.largest_flops
+    figure = asymptote_figure(
+        law,
+        law.profile,
+        flops=flops,
+        measured=last.measured if last else None,
+        pinned=view.pinned,
+        unit=snapshot.unit(view.metric),
+    )
+    alt = law_words.asymptote_alt(law, law.profile, flops)
+    st.plotly_chart(figure, alt=alt, key="asymptote_chart")
+    _lines(words.asymptote_verdict(snapshot.ladder(view.ladder), view, law, flops))
+
+
+def methods(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
+    """Every method on the same rows."""
+    if _only_published(view):
+        return
+    del fitted
+    tables.methods(methods_fitted(snapshot, view.fit, view.target_flops))
+    st.markdown(
+        plain(
+            "The same rows and E, fitted every way; C, the law and the curve are what forecasts "
+            "hang on and what is seldom printed."
+        )
+    )
+
+
+def walk_forward(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
+    """Forecasts of later budgets from earlier ones."""
+    if _only_published(view):
+        return
+    rows = walked_forward(snapshot, view.fit)
+    method = law_method(view.fit).name
+    if not len(rows):
+        st.info("Walk-forward needs five budgets with an optimum: four to fit and one to meet.")
+        return
+    held_out = None if fitted.law is None else _forecasts(view, fitted).dropna(subset="error_pct")
+    figure = walk_forward_figure(rows, method, held_out)
+    alt = law_words.walk_forward_alt(rows, method)
+    st.plotly_chart(figure, alt=alt, key="walk_chart")
+    _lines([words.CHOICE, TOO_FAR])
+    tables.walk_forward(rows)
+
+
+def download(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
+    """Rows, optima and forecasts as CSV, and the code that gives the same law."""
+    stem = words.file_stem(view)
+    published = _published_optima(snapshot, view, always=view.method == PUBLISHED)
+    context = {"snapshot": snapshot.id, "ladder": view.ladder, "metric": view.metric}
+    files: dict[str, Callable[[], str]] = {
+        "Points": partial(export.points_csv, fitted.isoflop),
+        "Optima": partial(
+            export.optima_csv,
+            fitted.isoflop,
+            published if view.method == PUBLISHED else None,
+            **context,
+        ),
+    }
+    if fitted.law is not None:
+        files["Forecasts"] = partial(_csv, _forecasts(view, fitted).assign(**context))
+        files["Law"] = partial(_csv, law_export.law_table(fitted.law).assign(**context))
+    with st.container(horizontal=True):
+        for title, content in files.items():
+            key = f"{title.lower()}_csv"
+            name = f"{stem}_{title.lower()}.csv"
+            st.download_button(title, content, name, "text/csv", key=key, on_click="ignore")
+    st.markdown("CSV at full precision.")
+    if view.method != PUBLISHED:
+        st.markdown("The points fitted again give the same law, bit by bit:")
+        x = snapshot.ladder(view.ladder).default_x
+        st.code(words.refit_code(view, x), language="python")
+
+
+SHOWN = {
+    "loss": loss,
+    "size": size,
+    "asymptote": asymptote,
+    "methods": methods,
+    "walk-forward": walk_forward,
+    "download": download,
+}
+
+
+def _forecasts(view: ScalingView, fitted: Fitted) -> pd.DataFrame:
+    targets = [] if view.target_flops is None else [view.target_flops]
+    assert fitted.law is not None  # noqa: S101 - for the types; callers have looked
+    return law_export.held_out_table(fitted.law, fitted.held_out, targets)
+
+
+def _published_optima(
+    snapshot: Snapshot, view: ScalingView, *, always: bool = False
+) -> pd.DataFrame | None:
+    """Published optima to lay over; not where they are what is fitted."""
+    if not always and (not view.published or view.method == PUBLISHED):
+        return None
+    optima = snapshot.tables["published_optima"]
+    rows = optima[(optima["ladder"] == view.ladder) & (optima["metric"] == view.metric)]
+    return rows.dropna(subset=["flops", "loss_at_optimal"])
+
+
+def _only_published(view: ScalingView) -> bool:
+    if view.method == PUBLISHED:
+        st.info("Only optima of this metric are published, no runs: there is one way to fit them.")
+    return view.method == PUBLISHED
+
+
+def _csv(table: pd.DataFrame) -> str:
+    return table.to_csv(index=False)
+
+
+def _lines(lines: list[str]) -> None:
+    if lines:
+        st.markdown("\n".join(f"- {plain(line)}" for line in lines))
