@@ -49,7 +49,13 @@ def asymptote_figure(
     bound = float(t.ppf(0.5 + level / 2, freedom))
     worse = np.sqrt(profile.excess)
     forecasts = law.model.laws(profile.sums).predict(np.array([flops]))[:, 0]
-    near = (worse <= 3 * bound) & np.isfinite(forecasts)
+    near = worse <= 3 * bound
+    if pinned is not None:
+        # As far as the pinned E, and one place further.
+        best = law.band.best.asymptote[0]
+        ends = np.searchsorted(profile.asymptotes, sorted((pinned, float(best))))
+        near[max(ends[0] - 1, 0) : ends[1] + 1] = True
+    near &= np.isfinite(forecasts)
     line = {"color": FITTED, "width": 2}
     x = profile.asymptotes[near]
     figure.add_trace(

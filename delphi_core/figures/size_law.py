@@ -120,7 +120,7 @@ def size_law_figure(
                 mode="markers+text",
                 name="at the target",
                 text=[amount_words(value)],
-                textposition="top left",
+                textposition="middle left",
                 hovertemplate=f"<b>{flops_words(target)}</b><br>{amount_words(value)} {noun}"
                 "<extra></extra>",
                 marker={"symbol": "star", "size": 13, "color": TARGET},

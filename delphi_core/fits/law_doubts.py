@@ -12,6 +12,8 @@ from delphi_core.fits.projection import EXPONENTS
 from delphi_core.words import count
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from delphi_core.fits.law_models import LawModel
@@ -128,7 +130,7 @@ def law_doubts(
     *,
     freedom: int,
     pinned: bool,
-    uncertain: int,
+    uncertain: Sequence[str],
 ) -> list[LawDoubt]:
     """What is doubtful about a fit.
 
@@ -143,7 +145,7 @@ def law_doubts(
     pinned
         Whether E is pinned.
     uncertain
-        How many of the optima it was fitted to are flagged.
+        The optima it was fitted to that are flagged, in words.
     """
     doubts = []
     if freedom < 1:
@@ -172,6 +174,6 @@ def law_doubts(
             )
             doubts.append(LawDoubt(LawFlag.ASYMPTOTE_OPEN, sentence))
     if uncertain:
-        sentence = f"{uncertain} of the optima it is fitted to are flagged; see their notes."
+        sentence = f"optima it is fitted to are doubtful themselves: {', '.join(uncertain)}."
         doubts.append(LawDoubt(LawFlag.UNCERTAIN_OPTIMA, sentence))
     return doubts

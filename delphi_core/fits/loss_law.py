@@ -28,9 +28,11 @@ from delphi_core.fits.law_settings import DEFAULT_BAND, DEFAULT_LAW, LawSettings
 from delphi_core.fits.optima import Optima, optima_of
 from delphi_core.fits.optima_model import OptimaModel
 from delphi_core.fits.profile import Profile, profile_of_asymptote
-from delphi_core.words import COMPUTES, count
+from delphi_core.words import COMPUTES, count, flops_words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from delphi_core.fits.interval import Interval
@@ -77,7 +79,11 @@ class LossLawFit(LawSettings):
             budgets=len(found),
             runs=found.runs,
             compute=found.compute,
-            uncertain=sum(bool(flags) for flags in found.flags),
+            uncertain=[
+                f"{flops_words(flops)} ({', '.join(flag.replace('_', ' ') for flag in flags)})"
+                for flops, flags in zip(found.flops, found.flags, strict=True)
+                if flags
+            ],
         )
 
 
@@ -188,7 +194,7 @@ def law_of(
     budgets: int,
     runs: int | None,
     compute: str,
-    uncertain: int = 0,
+    uncertain: Sequence[str] = (),
 ) -> LossLaw:
     """The loss law of a model's rows, with its band.
 
@@ -201,7 +207,7 @@ def law_of(
     source, largest_flops, budgets, runs, compute
         As `LossLaw` has them.
     uncertain
-        How many of the optima are flagged.
+        The optima that are flagged, in words.
     """
     pinned = settings.asymptote is not None
     once = np.ones((1, len(model.values)))

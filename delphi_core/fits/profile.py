@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # E as a share of the least loss that counts.
 _COARSE = np.concatenate([np.linspace(0.0, 0.96, 25), [0.975, 0.985, 0.992, 0.997]])
-_FINE = 12
+_FINE = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,15 +106,17 @@ def profile_of_asymptote(model: LawModel, best: PowerSums, *, level: float) -> P
             ends.append(0.0 if side < 0 else float(places[-1]))
             continue
         outside = float(outer[np.abs(outer - own).argmin()])
-        inner = places[(side * (places - own) >= 0) & (side * (places - outside) < 0)]
-        inside = float(inner[np.abs(inner - outside).argmin()])
-        between = np.linspace(inside, outside, _FINE)
+        between = np.linspace(own, outside, _FINE)
         worse, _ = fits(between)
         ends.append(_crossing(between, np.sqrt(worse), np.sqrt(bound)))
-    edges, edge_sums = fits(np.array(ends))
-    places, excess = np.append(places, ends), np.append(excess, edges)
+    margin = 0.75 * (ends[1] - ends[0])
+    closer = np.linspace(max(0.0, ends[0] - margin), min(places[-1], ends[1] + margin), 2 * _FINE)
+    more = np.append(closer, ends)
+    more_excess, more_sums = fits(more)
+    places, excess = np.append(places, more), np.append(excess, more_excess)
+    sums = sums.joined(more_sums)
     order = np.argsort(places, kind="stable")
-    sums, places, excess = sums.joined(edge_sums).at(order), places[order], excess[order]
+    sums, places, excess = sums.at(order), places[order], excess[order]
     allowed = (places >= ends[0]) & (places <= ends[1])
     interval = Interval(level, "profile", ends[0], ends[1])
     return Profile(places, excess, sums, interval, sums.at(allowed))

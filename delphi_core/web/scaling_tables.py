@@ -67,12 +67,30 @@ def forecasts(table: pd.DataFrame) -> None:
 
 
 def methods(table: pd.DataFrame) -> None:
-    """Every method's law, and its forecast of each held-out run."""
-    columns = [
-        "method", "compute_words", "predicted", "low", "high", "counted", "error_pct", "covered",
-        "E", "E_low", "E_high", "A", "alpha", "runs", "budgets", "compute", "notes",
-    ]  # fmt: skip
-    _show(_named(table), columns, "scaling_methods", "Methods side by side")
+    """One row a method: its law, then forecast, band and error at each compute."""
+    shared = ["method", "E", "E_low", "E_high", "alpha", "A", "runs", "budgets", "compute"]
+    wide = table.drop_duplicates("method")[[*shared, "notes"]].set_index("method", drop=False)
+    named: dict[str, ColumnConfig] = {}
+    places = list(shared)
+    for flops in sorted(table["flops"].dropna().unique()):
+        own, at = table[table["flops"] == flops].set_index("method"), flops_words(flops)
+        wide[f"forecast {flops:.6g}"] = own["predicted"]
+        wide[f"band {flops:.6g}"] = _ends(own)
+        wide[f"error {flops:.6g}"] = own["error_pct"]
+        named[f"forecast {flops:.6g}"] = _NUMBER(f"{at}: forecast", format="%.4f")
+        named[f"band {flops:.6g}"] = _TEXT("band")
+        named[f"error {flops:.6g}"] = _NUMBER("error (%)", format="%+.2f")
+        places += [f"forecast {flops:.6g}", f"error {flops:.6g}", f"band {flops:.6g}"]
+    # First what is asked for, then what the law is made of.
+    columns = ["method", *places[len(shared) :], *shared[1:], "notes"]
+    _show(wide, columns, "scaling_methods", "Methods side by side", named)
+
+
+def _ends(rows: pd.DataFrame) -> pd.Series:
+    """Ends of each band in words."""
+    pairs = zip(rows["low"], rows["high"], strict=True)
+    words = ["open" if pd.isna(low) else f"{low:.4f} to {high:.4f}" for low, high in pairs]
+    return pd.Series(words, index=rows.index)
 
 
 def walk_forward(rows: pd.DataFrame) -> None:

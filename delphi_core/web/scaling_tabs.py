@@ -115,8 +115,9 @@ def methods(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     tables.methods(methods_fitted(snapshot, view.fit, view.target_flops))
     st.markdown(
         plain(
-            "The same rows and E, fitted every way; C, the law and the curve are what forecasts "
-            "hang on and what is seldom printed."
+            "The same runs, fitted every way: optima by a curve in each budget or by one surface, "
+            "and a law by log, squares or Huber. Errors are (measured - forecast) / forecast on "
+            "held-out runs, which no method was chosen by."
         )
     )
 
@@ -206,4 +207,5 @@ def _csv(table: pd.DataFrame) -> str:
 
 def _lines(lines: list[str]) -> None:
     if lines:
-        st.markdown("\n".join(f"- {plain(line)}" for line in lines))
+        words_of = (line[:1].upper() + line[1:] for line in lines)
+        st.markdown("\n".join(f"- {plain(line)}" for line in words_of))
