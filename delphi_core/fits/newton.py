@@ -20,6 +20,8 @@ _MOST_STEPS = 500
 _SMALLEST_STEP, _MOST_DAMPING = 1e-11, 1e12
 SMALLEST_LOG = -700.0
 """What stands for the logarithm of zero."""
+ROUNDING = 1e-13
+"""Objectives that differ by a smaller share may be the same: steps are taken, yet held shorter."""
 
 
 @dataclass
@@ -117,11 +119,12 @@ def least_huber(rows: HuberRows, theta: Array) -> tuple[Array, Array]:
         after[:, : number + 1] = np.maximum(after[:, : number + 1], SMALLEST_LOG)
         new_residuals, new_terms = now.residuals(after)
         reached = now.objective(new_residuals)
-        better = reached <= objective[moving]
+        lower = reached < objective[moving]
+        better = reached <= objective[moving] * (1 + ROUNDING)
         for part, new in zip(found, (after, new_residuals, new_terms, reached), strict=True):
             part[moving[better]] = new[better]
         looser = np.maximum(damping[moving] / 10, 1e-14)
-        damping[moving] = np.where(better, looser, damping[moving] * 10)
+        damping[moving] = np.where(lower, looser, damping[moving] * 10)
         small = np.abs(after - before).max(axis=1) < _SMALLEST_STEP
         moving = moving[~(small | (damping[moving] > _MOST_DAMPING))]
     return theta, objective

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from delphi_core.fits.newton import SMALLEST_LOG, HuberRows, least_huber
+from delphi_core.fits.newton import ROUNDING, SMALLEST_LOG, HuberRows, least_huber
 from delphi_core.fits.nonnegative import nonnegative_least_squares
 
 if TYPE_CHECKING:
@@ -181,10 +181,10 @@ class _Search:
                 break
             before = [part[moving] for part in self.found]
             after, step = _step(self.rows.part(moving), before, damping[moving])
-            better = after[3] <= before[3] * (1 + 1e-15)
+            lower, better = after[3] < before[3], after[3] <= before[3] * (1 + ROUNDING)
             for part, new in zip(self.found, after, strict=True):
                 part[moving[better]] = new[better]
-            damping[moving] *= np.where(better, 0.2, 10.0)
+            damping[moving] *= np.where(lower, 0.2, 10.0)
             damping[moving] = np.maximum(damping[moving], 1e-12)
             done = (better & (step < smallest_step)) | (damping[moving] > _MOST_DAMPING)
             moving = moving[~done]
