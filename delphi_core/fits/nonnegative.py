@@ -74,6 +74,6 @@ def _inverse(gram: Array) -> Array:
     scaled = gram / scales
     singular = np.linalg.det(scaled) < 1e-14
     scaled[singular] = np.eye(scaled.shape[1])
-    inverse = np.linalg.inv(scaled) / scales
+    inverse: Array = np.linalg.inv(scaled) / scales
     inverse[singular] = np.nan
     return inverse
