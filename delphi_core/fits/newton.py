@@ -20,6 +20,8 @@ _MOST_STEPS = 500
 _SMALLEST_STEP, _MOST_DAMPING = 1e-11, 1e12
 SMALLEST_LOG = -700.0
 """What stands for the logarithm of zero."""
+ROUNDING = 1e-13
+"""Objectives that differ by a smaller share may be the same: steps are taken, yet held shorter."""
 
 
 @dataclass
@@ -64,18 +66,20 @@ class HuberRows:
         )
 
     def residuals(self, theta: Array) -> tuple[Array, Array]:
-        """Fit less observed: problems x rows; and each term (its share with log): ... x terms."""
+        """Fit less observed: problems x rows; and terms (with log: shares), problems x ... x rows.
+
+        Rows come last: numpy is slow along a last axis of two or three.
+        """
         number = self.x.shape[1]
-        logs = theta[:, None, :number] - theta[:, None, number + 1 :] * self.x
-        level = np.broadcast_to(theta[:, None, number, None], (*logs.shape[:2], 1))
-        logs = np.concatenate([logs, level], axis=2)
+        logs = np.repeat(theta[:, : number + 1, None], len(self.x), axis=2)
+        logs[:, :number] -= theta[:, number + 1 :, None] * self.x.T
         if self.link == "linear":
             terms = np.exp(logs)
-            return terms.sum(axis=2) - self.observed, terms
-        largest = logs.max(axis=2, keepdims=True)
+            return terms.sum(axis=1) - self.observed, terms
+        largest = logs.max(axis=1, keepdims=True)
         powers = np.exp(logs - largest)
-        total = powers.sum(axis=2, keepdims=True)
-        return (largest + np.log(total))[..., 0] - self.observed, powers / total
+        total = powers.sum(axis=1, keepdims=True)
+        return (largest + np.log(total))[:, 0] - self.observed, powers / total
 
     def objective(self, residuals: Array) -> Array:
         """Sum of weighted Huber losses."""
@@ -101,41 +105,44 @@ def least_huber(rows: HuberRows, theta: Array) -> tuple[Array, Array]:
     """
     theta = theta.copy()
     number = rows.x.shape[1]
-    objective = rows.objective(rows.residuals(theta)[0])
+    residuals, terms = rows.residuals(theta)
+    objective = rows.objective(residuals)
+    found = (theta, residuals, terms, objective)
     damping = np.full(len(theta), 1e-4)
     moving = np.arange(len(theta))
     for _ in range(_MOST_STEPS):
         if not len(moving):
             break
         now, before = rows.part(moving), theta[moving]
-        after = before + _step(now, before, damping[moving])
+        after = before + _step(now, residuals[moving], terms[moving], damping[moving])
         after[:, number + 1 :] = np.clip(after[:, number + 1 :], *rows.bounds)
         after[:, : number + 1] = np.maximum(after[:, : number + 1], SMALLEST_LOG)
-        reached = now.objective(now.residuals(after)[0])
-        better = reached <= objective[moving]
-        theta[moving[better]] = after[better]
-        objective[moving[better]] = reached[better]
+        new_residuals, new_terms = now.residuals(after)
+        reached = now.objective(new_residuals)
+        lower = reached < objective[moving]
+        better = reached <= objective[moving] * (1 + ROUNDING)
+        for part, new in zip(found, (after, new_residuals, new_terms, reached), strict=True):
+            part[moving[better]] = new[better]
         looser = np.maximum(damping[moving] / 10, 1e-14)
-        damping[moving] = np.where(better, looser, damping[moving] * 10)
+        damping[moving] = np.where(lower, looser, damping[moving] * 10)
         small = np.abs(after - before).max(axis=1) < _SMALLEST_STEP
         moving = moving[~(small | (damping[moving] > _MOST_DAMPING))]
     return theta, objective
 
 
-def _step(rows: HuberRows, theta: Array, damping: Array) -> Array:
+def _step(rows: HuberRows, residuals: Array, terms: Array, damping: Array) -> Array:
     """Damped Newton step; directions of negative curvature are turned over."""
     number = rows.x.shape[1]
-    residuals, terms = rows.residuals(theta)
     # d fit: the term itself for ln A_j and ln E, minus term times x for the exponents.
-    slopes = np.concatenate([terms, -terms[..., :number] * rows.x], axis=2)
+    slopes = np.concatenate([terms, -terms[:, :number] * rows.x.T], axis=1)
     psi = rows.weights * np.clip(residuals, -rows.delta, rows.delta)
     curvature = rows.weights * (np.abs(residuals) <= rows.delta)
     if rows.link == "log":
         curvature = curvature - psi
-    gradient = (np.swapaxes(slopes, 1, 2) @ psi[..., None])[..., 0]
-    hessian = np.swapaxes(curvature[..., None] * slopes, 1, 2) @ slopes
+    gradient = (slopes @ psi[..., None])[..., 0]
+    hessian = (curvature[:, None] * slopes) @ np.swapaxes(slopes, 1, 2)
     for term in range(number + 1):
-        own = psi * terms[..., term]
+        own = psi * terms[:, term]
         hessian[:, term, term] += own.sum(axis=1)
         if term < number:
             exponent = number + 1 + term

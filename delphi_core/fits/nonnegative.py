@@ -31,38 +31,49 @@ def nonnegative_least_squares(design: Array, values: Array, weights: Array) -> A
     array, problems x columns
         Zero in the columns that are left out.
     """
+    best = _ordinary(design, values, weights)
+    others = np.flatnonzero(~(best >= 0).all(axis=1))
+    if len(others):
+        best[others] = _best_of_subsets(design[others], values[others], weights[others])
+    return best
+
+
+def _best_of_subsets(design: Array, values: Array, weights: Array) -> Array:
+    """The best solution that leaves out a column or more."""
     columns = design.shape[2]
-    weighted = design * weights[..., None]
-    gram = np.swapaxes(weighted, 1, 2) @ design
-    right = (np.swapaxes(weighted, 1, 2) @ values[..., None])[..., 0]
     best = np.zeros((len(design), columns))
-    # What c takes off the sum of squares, c'(2 X'Wy - X'WX c): zero where no column is taken.
-    gain = np.zeros(len(design))
-    for size in range(1, columns + 1):
+    least = np.sum(weights * values**2, axis=1)
+    for size in range(1, columns):
         for subset in combinations(range(columns), size):
-            own = np.ix_(range(len(design)), subset, subset)
-            coefficients = _solve(gram[own], right[:, subset])
-            # Once more on what is left: the normal equations square the condition number.
-            left = values - (design[:, :, subset] @ coefficients[..., None])[..., 0]
-            more = (np.swapaxes(weighted[:, :, subset], 1, 2) @ left[..., None])[..., 0]
-            coefficients = coefficients + _solve(gram[own], more)
-            fitted = (gram[own] @ coefficients[..., None])[..., 0]
-            taken = np.sum(coefficients * (2 * right[:, subset] - fitted), axis=1)
-            better = (coefficients >= 0).all(axis=1) & (taken > gain)
-            gain = np.where(better, taken, gain)
+            own = design[:, :, subset]
+            coefficients = _ordinary(own, values, weights)
+            left = values - (own @ coefficients[..., None])[..., 0]
+            squares = np.sum(weights * left**2, axis=1)
+            better = (coefficients >= 0).all(axis=1) & (squares < least)
+            least = np.where(better, squares, least)
             full = np.zeros_like(best)
             full[:, subset] = coefficients
             best = np.where(better[:, None], full, best)
     return best
 
 
-def _solve(gram: Array, right: Array) -> Array:
-    """Solutions, not a number where the columns cannot be told apart."""
+def _ordinary(design: Array, values: Array, weights: Array) -> Array:
+    """Ordinary least squares, not a number where the columns cannot be told apart."""
+    weighted = np.swapaxes(design * weights[..., None], 1, 2)
+    inverse = _inverse(weighted @ design)
+    coefficients = inverse @ (weighted @ values[..., None])
+    # Once more on what is left: the normal equations square the condition number.
+    left = values[..., None] - design @ coefficients
+    return np.asarray((coefficients + inverse @ (weighted @ left))[..., 0])
+
+
+def _inverse(gram: Array) -> Array:
+    """Inverses, not a number where the columns cannot be told apart."""
     scale = np.sqrt(np.maximum(np.einsum("bii->bi", gram), 1e-300))
-    scaled = gram / (scale[:, :, None] * scale[:, None, :])
-    if scaled.shape[1] == 1:
-        return right / gram[:, :, 0]
+    scales = scale[:, :, None] * scale[:, None, :]
+    scaled = gram / scales
     singular = np.linalg.det(scaled) < 1e-14
-    scaled = np.where(singular[:, None, None], np.eye(scaled.shape[1]), scaled)
-    solution = np.linalg.solve(scaled, (right / scale)[..., None])[..., 0] / scale
-    return np.where(singular[:, None], np.nan, solution)
+    scaled[singular] = np.eye(scaled.shape[1])
+    inverse: Array = np.linalg.inv(scaled) / scales
+    inverse[singular] = np.nan
+    return inverse

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from delphi_core.fits.newton import SMALLEST_LOG, HuberRows, least_huber
+from delphi_core.fits.newton import ROUNDING, SMALLEST_LOG, HuberRows, least_huber
 from delphi_core.fits.nonnegative import nonnegative_least_squares
 
 if TYPE_CHECKING:
@@ -81,23 +81,30 @@ class _Rows:
         return _Rows(self.x, self.values[places], self.weights[places], pinned, self.delta)
 
     def design(self, exponents: Array) -> Array:
-        """Columns that the linear coefficients multiply: one for E if it is free, then x^-alpha."""
-        powers = np.exp(-exponents[:, None, :] * self.x)
+        """What the linear coefficients multiply: 1 for E if it is free, then x^-alpha.
+
+        problems x coefficients x rows: numpy is slow along a last axis of two or three.
+        """
+        powers = np.exp(-exponents[:, :, None] * self.x.T)
         if self.asymptote is not None:
             return powers
-        return np.concatenate([np.ones_like(powers[..., :1]), powers], axis=2)
+        return np.concatenate([np.ones_like(powers[:, :1]), powers], axis=1)
 
-    def solve(self, exponents: Array, weights: Array) -> tuple[Array, Array, Array]:
-        """Linear coefficients at given exponents, residuals and the objective."""
-        values = self.values if self.asymptote is None else self.values - self.asymptote[:, None]
-        linear = nonnegative_least_squares(self.design(exponents), values, weights)
-        residuals = self.residuals(exponents, linear)
-        return linear, residuals, self.objective(residuals)
+    def solve(self, exponents: Array, weights: Array) -> list[Array]:
+        """What is known at given exponents, with the linear coefficients of the least squares."""
+        design = self.design(exponents)
+        linear = nonnegative_least_squares(np.swapaxes(design, 1, 2), self.above, weights)
+        return self.found(exponents, linear, design)
 
-    def residuals(self, exponents: Array, linear: Array) -> Array:
-        """L less the fit."""
-        values = self.values if self.asymptote is None else self.values - self.asymptote[:, None]
-        return np.asarray(values - (self.design(exponents) @ linear[..., None])[..., 0])
+    def found(self, exponents: Array, linear: Array, design: Array) -> list[Array]:
+        """Exponents, linear coefficients, L less the fit, the objective and the design."""
+        residuals = self.above - (linear[:, None] @ design)[:, 0]
+        return [exponents, linear, residuals, self.objective(residuals), design]
+
+    @property
+    def above(self) -> Array:
+        """L less E where that is pinned."""
+        return self.values if self.asymptote is None else self.values - self.asymptote[:, None]
 
     def objective(self, residuals: Array) -> Array:
         """Sum of w r^2 / 2, or of w times Huber's loss."""
@@ -163,7 +170,7 @@ class _Search:
 
     def __init__(self, rows: _Rows, exponents: Array) -> None:
         self.rows = rows
-        self.found = [exponents, *rows.solve(exponents, rows.weights)]
+        self.found = rows.solve(exponents, rows.weights)
 
     def descend(self, most_steps: int, smallest_step: float) -> None:
         """Walk until no problem moves."""
@@ -172,27 +179,25 @@ class _Search:
         for _ in range(most_steps):
             if not len(moving):
                 break
-            exponents, linear, residuals, objective = (part[moving] for part in self.found)
-            now = self.rows.part(moving)
-            after, step = _step(now, exponents, linear, residuals, damping[moving])
-            better = after[3] <= objective * (1 + 1e-15)
+            before = [part[moving] for part in self.found]
+            after, step = _step(self.rows.part(moving), before, damping[moving])
+            lower, better = after[3] < before[3], after[3] <= before[3] * (1 + ROUNDING)
             for part, new in zip(self.found, after, strict=True):
                 part[moving[better]] = new[better]
-            damping[moving] *= np.where(better, 0.2, 10.0)
+            damping[moving] *= np.where(lower, 0.2, 10.0)
             damping[moving] = np.maximum(damping[moving], 1e-12)
             done = (better & (step < smallest_step)) | (damping[moving] > _MOST_DAMPING)
             moving = moving[~done]
 
     def take(self, exponents: Array, linear: Array) -> None:
         """Go to where something else has found less, problem by problem."""
-        residuals = self.rows.residuals(exponents, linear)
-        objective = self.rows.objective(residuals)
-        less = objective <= self.found[3]
-        for part, new in zip(self.found, (exponents, linear, residuals, objective), strict=True):
+        other = self.rows.found(exponents, linear, self.rows.design(exponents))
+        less = other[3] <= self.found[3]
+        for part, new in zip(self.found, other, strict=True):
             part[less] = new[less]
 
     def sums(self) -> PowerSums:
-        exponents, linear, residuals, objective = self.found
+        exponents, linear, residuals, objective, _ = self.found
         pinned = self.rows.asymptote
         level = linear[:, 0] if pinned is None else pinned
         coefficients = linear[:, -exponents.shape[1] :]
@@ -224,23 +229,21 @@ def _least_huber(rows: _Rows, sums: PowerSums) -> tuple[Array, Array]:
     return theta[:, terms + 1 :], powers
 
 
-def _step(
-    rows: _Rows, exponents: Array, linear: Array, residuals: Array, damping: Array
-) -> tuple[list[Array], Array]:
-    """One damped Gauss-Newton step of the exponents, and how far it moved them.
+def _step(rows: _Rows, found: list[Array], damping: Array) -> tuple[list[Array], Array]:
+    """What one damped Gauss-Newton step of the exponents finds, and how far it moved them.
 
     Kaufman's Jacobian of the projected residual gives the same step as Gauss-Newton over all
     parameters, since the residual is already orthogonal to the linear ones.
     """
+    exponents, linear, residuals, _, design = found
     weights = rows.reweighted(residuals)
-    design = rows.design(exponents)
     terms = exponents.shape[1]
-    slopes = -linear[:, None, -terms:] * rows.x * design[..., -terms:]
-    jacobian = np.concatenate([design, slopes], axis=2)
+    slopes = -linear[:, -terms:, None] * rows.x.T * design[:, -terms:]
+    jacobian = np.concatenate([design, slopes], axis=1)
     kept = np.concatenate([linear > 0, linear[:, -terms:] > 0], axis=1)
-    jacobian = jacobian * kept[:, None, :]
-    weighted = np.swapaxes(jacobian * weights[..., None], 1, 2)
-    gram = weighted @ jacobian
+    jacobian = jacobian * kept[:, :, None]
+    weighted = jacobian * weights[:, None]
+    gram = weighted @ np.swapaxes(jacobian, 1, 2)
     places = np.arange(gram.shape[1])
     diagonal = gram[:, places, places]
     gram[:, places, places] = np.where(kept, diagonal, 1.0)
@@ -249,12 +252,12 @@ def _step(
     gram[:, places, places] += 1e-14 * diagonal.max(axis=1, keepdims=True) + 1e-300
     moves = np.linalg.solve(gram, weighted @ residuals[..., None])[..., 0][:, -terms:]
     moved = np.clip(exponents + np.clip(moves, -0.5, 0.5), *EXPONENTS)
-    new_linear, new_residuals, objective = rows.solve(moved, weights)
+    after = rows.solve(moved, weights)
     change = np.abs(moved - exponents).max(axis=1)
     if rows.delta is not None:
         # Weights that still change move the linear coefficients too.
-        change = np.maximum(change, np.abs(new_linear - linear).max(axis=1))
-    return [moved, new_linear, new_residuals, objective], change
+        change = np.maximum(change, np.abs(after[1] - linear).max(axis=1))
+    return after, change
 
 
 def _best_of_grid(rows: _Rows) -> Array:
@@ -264,5 +267,5 @@ def _best_of_grid(rows: _Rows) -> Array:
     best = np.empty((len(rows.values), terms))
     for problem in range(len(rows.values)):
         own = rows.part(np.full(len(grid), problem))
-        best[problem] = grid[np.argmin(own.solve(grid, own.weights)[2])]
+        best[problem] = grid[np.argmin(own.solve(grid, own.weights)[3])]
     return best
