@@ -51,7 +51,7 @@ def published_loss_laws(snapshot: Snapshot, ladder: str, metric: str) -> pd.Data
             coefficients
         ):
             found.append(fit | {name: coefficients[name] for name in ("E", "A", "alpha")})
-    return pd.DataFrame(found, columns=columns)
+    return _named(pd.DataFrame(found, columns=columns))
 
 
 def published_size_laws(snapshot: Snapshot, ladder: str, metric: str) -> pd.DataFrame:
@@ -90,7 +90,12 @@ def published_size_laws(snapshot: Snapshot, ladder: str, metric: str) -> pd.Data
                     }
                 )
     columns = ["quantity", "what", "status", "exponent", "log10_coefficient", "source"]
-    return pd.DataFrame(found, columns=columns)
+    return _named(pd.DataFrame(found, columns=columns))
+
+
+def _named(laws: pd.DataFrame) -> pd.DataFrame:
+    """Laws whose source does not say what they are have an empty text there."""
+    return laws.assign(what=laws["what"].fillna(""))
 
 
 def _fits(
