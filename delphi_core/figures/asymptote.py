@@ -39,7 +39,7 @@ def asymptote_figure(
     measured
         What was measured there, if anything.
     pinned
-        E to mark, where it is pinned.
+        E to mark, where it is pinned; only where it is below every loss.
     unit
         Of the metric.
     """
@@ -99,7 +99,8 @@ def asymptote_figure(
             line={"color": MEASURED, "width": 1.5},
             annotation={"text": f"measured {measured:.4f}", "font": {"color": MEASURED}},
         )
-    if pinned is not None:
+    if pinned is not None and pinned <= profile.asymptotes[-1]:
+        # Beyond that no law has it, and a line there would press the curve flat.
         figure.add_vline(x=pinned, line={"color": TARGET, "width": 2, "dash": "dash"})
     words = f" ({escaped(unit)})" if unit else ""
     figure.update_layout(template=TEMPLATE, height=560, hovermode="closest")

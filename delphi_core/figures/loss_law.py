@@ -187,11 +187,17 @@ def _add_optima(figure: go.Figure, optima: Optima, law: LossLaw | None) -> None:
 def _add_held_out(
     figure: go.Figure, law: LossLaw | None, held_out: tuple[HeldOut, ...]
 ) -> list[float]:
-    """Every held-out run, and the error beside the one that counts in each budget."""
+    """Every held-out run, and beside one of each budget the error of what counts there.
+
+    That is the best of several sizes, which stands lowest, or the mean over seeds, which no run
+    has: the highest of them then.
+    """
     x, y, hover, labels = [], [], [], []
     for item in held_out:
         predicted = None if law is None else float(law.predict(item.flops).value)
-        for place, (run, value) in enumerate(zip(item.runs, item.values, strict=True)):
+        best = item.rule.startswith("best")
+        beside = min(item.values) if best else max(item.values)
+        for run, value in zip(item.runs, item.values, strict=True):
             words = f"<b>{escaped(run)}</b><br>{flops_words(item.flops)}<br>measured {value:.4f}"
             if predicted is not None and law is not None:
                 error = 100 * (value - predicted) / predicted
@@ -200,8 +206,8 @@ def _add_held_out(
             x.append(item.flops)
             y.append(value)
             hover.append(words)
-            last = place == len(item.runs) - 1 and predicted is not None
-            labels.append(f"{item.error_pct(predicted or 1.0):+.2f} %" if last else "")
+            labelled = predicted is not None and value == beside
+            labels.append(f"{item.error_pct(predicted or 1.0):+.2f} %" if labelled else "")
     if not x:
         return []
     trace = go.Scatter(

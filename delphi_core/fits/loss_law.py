@@ -177,11 +177,12 @@ class LossLaw:
                 "huber": "from the loss surface by Huber's loss of L (delta 0.001)",
             }[self.settings.law]
         meaning = COMPUTES.get(self.compute, "as published")
-        band = (
-            "no band: no degree of freedom is left"
-            if self.band.method == "none"
-            else f"{100 * self.band.level:g} % band by the {METHOD_WORDS[self.band.method]}"
-        )
+        if self.band.method != "none":
+            band = f"{100 * self.band.level:g} % band by the {METHOD_WORDS[self.band.method]}"
+        elif self.band.failed:
+            band = "no band: too few sets of resampled rows give a law"
+        else:
+            band = "no band: no degree of freedom is left"
         return f"{self.equation}, {way}, E {pinned}, on {on}, C the {meaning}; {band}."
 
 

@@ -137,7 +137,10 @@ def asymptote_verdict(ladder: Ladder, view: ScalingView, law: LossLaw, flops: fl
     lines = [known, moves]
     if view.pinned is not None:
         inside = "inside" if low <= view.pinned <= high else "outside"
-        lines.append(f"E is pinned at {view.pinned:g}, {inside} the interval (dashed line).")
+        where = f"{inside} the interval (dashed line)"
+        if view.pinned > profile.asymptotes[-1]:
+            where = "where no law has it: losses lie at or below it"
+        lines.append(f"E is pinned at {view.pinned:g}, {where}.")
     if ladder.pinned_asymptote:
         lines.append(f"Published laws of this ladder pin E at {ladder.pinned_asymptote}.")
     return lines + [doubt.sentence for doubt in law.doubts]
