@@ -162,7 +162,8 @@ class Visit:
     def _console(self, entry: ConsoleMessage) -> None:
         # Opened at /data, Streamlit's front end first asks whether the server lives below that
         # path, learns by status 404 that it does not, and goes on at the root.
-        probe = "/data/_stcore/" in str(entry.location.get("url"))
+        asked = str(entry.location.get("url"))
+        probe = any(f"{page}/_stcore/" in asked for page in ("/data", "/scaling"))
         if entry.type == "error" and not probe:
             self.errors.append(entry.text)
 
@@ -252,6 +253,8 @@ class Visit:
             case "stButtonGroup":
                 (text,) = widget.locator("[aria-checked=true]").all_inner_texts()
                 return text
+            case "stTextInput":
+                return widget.get_by_role("textbox").input_value()
             case "stCheckbox":
                 return widget.locator("input").is_checked()
         raise ValueError(f"{key} is a {kind}, which this cannot read")
@@ -259,7 +262,7 @@ class Visit:
     def use(self, key: str, option: str = "") -> None:
         """Pick an option of a control, or switch it if it has none; wait for another chart.
 
-        An option of several that is picked already is taken off.
+        An option of several that is picked already is taken off. Into a text box it is typed.
         """
         widget = self.widget(key)
         picked = widget.get_by_role("button", name=f"Remove {option}", exact=True)
@@ -269,6 +272,9 @@ class Visit:
             elif widget.get_by_role("combobox").count():
                 widget.get_by_role("combobox").fill(option)
                 self.page.get_by_role("option", name=option, exact=True).click()
+            elif widget.get_by_role("textbox").count():
+                widget.get_by_role("textbox").fill(option)
+                self.page.keyboard.press("Enter")
             elif option:
                 widget.get_by_role("radio", name=option, exact=True).click()
             else:

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 FOLDER = ROOT / "docs" / "screenshots"
 TALL_PHONE = (390, 1230)
 """As wide as a phone, and so high that nothing needs scrolling."""
-# File name to size and scheme.
+# File name to page, size and scheme.
 SHOTS = {
-    "isoflop-light": {"size": WIDE, "scheme": "light"},
-    "isoflop-dark": {"size": WIDE, "scheme": "dark"},
-    "isoflop-phone": {"size": TALL_PHONE, "scheme": "light"},
+    "isoflop-light": ("/", {"size": WIDE, "scheme": "light"}),
+    "isoflop-dark": ("/", {"size": WIDE, "scheme": "dark"}),
+    "isoflop-phone": ("/", {"size": TALL_PHONE, "scheme": "light"}),
+    "scaling-light": ("/scaling", {"size": WIDE, "scheme": "light"}),
 }
 COLOURS = 128
 """As many as a chart needs; with fewer colours a PNG is a third of the size."""
@@ -50,10 +51,10 @@ def main() -> int:
         return 1
     FOLDER.mkdir(parents=True, exist_ok=True)
     with serving() as address, chromium(path) as browser:
-        for name, options in SHOTS.items():
+        for name, (path, options) in SHOTS.items():
             with browser.new_context() as context:
-                visit = begin_visit(context.new_page(), address, **options).open()
-                picture(visit).save(FOLDER / f"{name}.png", optimize=True)
+                visit = begin_visit(context.new_page(), address, **options).open(path)
+                picture(visit.settled()).save(FOLDER / f"{name}.png", optimize=True)
     return 0
 
 

@@ -3,7 +3,6 @@
 import io
 from collections import Counter
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -15,6 +14,7 @@ from delphi_core.records import without_budgets
 from delphi_core.web.isoflop_view import IsoflopView
 from delphi_core.words import flops_words
 from tests.browser.browsing import CHART, PHONE, numbers
+from tests.browser.contrasts import unreadable
 
 MACRO = "eval/paloma/macro_loss"
 BPB = "eval/paloma/c4_en/bpb"
@@ -179,19 +179,6 @@ def test_no_sideways_scrolling_on_a_phone(visit):
             assert overflow == [0, 0], (query, tab)
 
 
-def luminance(colour):
-    """Relative luminance of sRGB, as WCAG 2 defines it."""
-    parts = np.array(colour) / 255
-    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
-    return float(linear @ [0.2126, 0.7152, 0.0722])
-
-
-def contrast(colour, ground):
-    """Contrast ratio of two colours, as WCAG 2 defines it: 1 to 21."""
-    low, high = sorted([luminance(colour), luminance(ground)])
-    return (high + 0.05) / (low + 0.05)
-
-
 TEXTS = [
     "h1",
     "[role=tab][aria-selected=true]",
@@ -203,34 +190,11 @@ TEXTS = [
     "[data-testid=stCaptionContainer] p",
     "[data-testid=stCaptionContainer] a",
 ]
-CHART_TEXTS = [".xtick text", ".ytick text", ".xtitle", ".ytitle", ".legendtext"]
-# A canvas turns any notation of a colour into bytes, and lays see-through text on the ground.
-COLOURS = """([texts, chartTexts]) => {
-  const pen = Object.assign(document.createElement('canvas'), {width: 1, height: 1})
-    .getContext('2d', {willReadFrequently: true});
-  const laid = (...layers) => {
-    for (const layer of layers) { pen.fillStyle = layer; pen.fillRect(0, 0, 1, 1); }
-    return [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3);
-  };
-  const style = part => getComputedStyle(document.querySelector(part));
-  const ground = style('[data-testid=stApp]').backgroundColor;
-  const found = {};
-  for (const part of texts) found[part] = laid(ground, style(part).color);
-  for (const part of chartTexts) found[part] = laid(ground, style(part).fill);
-  return {ground: laid(ground), texts: found};
-}"""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_light_and_dark_are_readable(visit, scheme):
-    page = visit(scheme=scheme).open()
-    colours = page.page.evaluate(COLOURS, [TEXTS, CHART_TEXTS])
-    ground = colours["ground"]
-    assert luminance(ground) > 0.9 if scheme == "light" else luminance(ground) < 0.03
-    ratios = {part: contrast(text, ground) for part, text in colours["texts"].items()}
-    # Streamlit draws the axes of every chart in one grey of its own, 3.7 on white.
-    limits = {part: 3.7 if part in CHART_TEXTS else 4.5 for part in ratios}
-    assert {part: ratio for part, ratio in ratios.items() if ratio < limits[part]} == {}
+    assert unreadable(visit(scheme=scheme).open(), TEXTS, scheme) == {}
 
 
 def drawn_elements(page):
