@@ -23,7 +23,7 @@ from delphi_core.fits.law_choice import CHOSEN_ON, DEFAULT_METHOD, choose
 from delphi_core.fits.law_models import LAWS
 from delphi_core.fits.law_settings import DEFAULT_BAND, DEFAULT_LAW, LawSettings
 from delphi_core.fits.surface import DEFAULT_SURFACE_LAW, SurfaceFit
-from delphi_core.fits.walk_forward import walk_forward_all
+from delphi_core.fits.walk_forward import REPLICATES, walk_forward_all
 from delphi_core.law_export import law_document, surface_document, walk_forward_document
 from delphi_core.snapshot import load_snapshot
 from delphi_core.sources.records_csv import read_records, shown_name
@@ -237,7 +237,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     walk.add_argument("--level", type=float, default=0.9, help="of the bands (default: 0.9)")
     walk.add_argument(
-        "--replicates", type=int, default=1000, help="of the bootstraps (default: 1000)"
+        "--replicates",
+        type=int,
+        default=REPLICATES,
+        help=f"of the bootstraps (default: {REPLICATES})",
     )
     walk.add_argument("--json", action="store_true", help="print JSON and nothing else")
     validate = commands.add_parser("validate", help="check a CSV file of records")

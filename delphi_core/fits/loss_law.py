@@ -16,6 +16,7 @@ scatters around it by its own noise as well (`Forecast.with_run_noise`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -101,16 +102,16 @@ class LossLaw:
         E and A in the metric's unit (A at C = 1 FLOP), and alpha.
     band
         How far it can be trusted.
-    profile
-        How well every E fits; None where E is pinned or nothing is left to tell by.
     largest_flops
         The largest C it was fitted on, FLOP.
     budgets, runs
         How many it was fitted on; runs is None where that is not known.
     compute
         What C is: recorded, nominal, bucket or published.
-    doubts
-        What is doubtful, with a sentence for each.
+    uncertain
+        The optima it was fitted to that are flagged, in words.
+    model
+        Rows and how they are fitted.
     """
 
     settings: LawSettings
@@ -119,13 +120,41 @@ class LossLaw:
     coefficient: float
     exponent: float
     band: Band
-    profile: Profile | None
     largest_flops: float
     budgets: int
     runs: int | None
     compute: str
-    doubts: tuple[LawDoubt, ...]
+    uncertain: tuple[str, ...]
     model: LawModel
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom that are left."""
+        pinned = self.settings.asymptote is not None
+        return len(self.model.values) - self.model.parameters + pinned
+
+    @cached_property
+    def profile(self) -> Profile | None:
+        """How well every E fits; None where E is pinned or nothing is left to tell by."""
+        if self.band.profile is not None:
+            return self.band.profile
+        if self.settings.asymptote is not None or self.freedom < 1 or not self.coefficient > 0:
+            return None
+        return profile_of_asymptote(self.model, self.band.best, level=self.settings.level)
+
+    @cached_property
+    def doubts(self) -> tuple[LawDoubt, ...]:
+        """What is doubtful, with a sentence for each."""
+        return tuple(
+            law_doubts(
+                self.band.best,
+                self.model,
+                self.profile,
+                freedom=self.freedom,
+                pinned=self.settings.asymptote is not None,
+                uncertain=self.uncertain,
+            )
+        )
 
     def predict(self, flops: npt.ArrayLike) -> Forecast:
         """L* with its band at compute `flops` (FLOP; any shape)."""
@@ -213,10 +242,6 @@ def law_of(
     once = np.ones((1, len(model.values)))
     best = model.fit(once, asymptote=np.array([settings.asymptote], float) if pinned else None)
     law = model.laws(best)
-    freedom = len(model.values) - model.parameters + pinned
-    profile = None
-    if not pinned and freedom > 0 and np.isfinite(law.log_coefficient[0]):
-        profile = profile_of_asymptote(model, best, level=settings.level)
     band = band_of(
         model,
         best,
@@ -225,7 +250,6 @@ def law_of(
         pinned=pinned,
         replicates=settings.replicates,
         seed=settings.seed,
-        profile=profile,
     )
     return LossLaw(
         settings=settings,
@@ -234,14 +258,11 @@ def law_of(
         coefficient=float(np.exp(law.log_coefficient[0])),
         exponent=float(law.exponent[0]),
         band=band,
-        profile=profile,
         largest_flops=largest_flops,
         budgets=budgets,
         runs=runs,
         compute=compute,
-        doubts=tuple(
-            law_doubts(best, model, profile, freedom=freedom, pinned=pinned, uncertain=uncertain)
-        ),
+        uncertain=tuple(uncertain),
         model=model,
     )
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from delphi_core.fits.isoflop import IsoflopFit, IsoflopResult
 
 FEWEST_BUDGETS = 4
+REPLICATES = 300
+"""Of the bootstraps, here: there are some hundred bands to draw."""
 LONGEST_TESTED = 10.0
 """Extrapolation ratio that walk-forward inside these ladders reaches, about."""
 TOO_FAR = (
@@ -42,7 +44,7 @@ def walk_forward(
     *,
     bands: Sequence[BandKind] = BANDS,
     level: float = 0.9,
-    replicates: int = 1000,
+    replicates: int = REPLICATES,
 ) -> pd.DataFrame:
     """Forecasts of later budgets from earlier ones.
 
@@ -93,7 +95,6 @@ def walk_forward(
                     level=level,
                     pinned=method.asymptote is not None,
                     replicates=replicates,
-                    profile=result.profile,
                 )
             forecast = replace(result, band=made).predict(flops)
             for place, budget in enumerate(later):
@@ -162,7 +163,7 @@ def walk_forward_all(
     methods: Sequence[LawMethod] = METHODS,
     bands: Sequence[BandKind] = BANDS,
     level: float = 0.9,
-    replicates: int = 1000,
+    replicates: int = REPLICATES,
 ) -> pd.DataFrame:
     """Walk-forward of every method on a ladder's records.
 

@@ -138,5 +138,4 @@ def walked_forward(snapshot: Snapshot, fit: ScalingFit) -> pd.DataFrame:
         methods=METHODS,
         bands=(fit.band,),
         level=fit.level,
-        replicates=300,
     )

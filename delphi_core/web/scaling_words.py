@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 CHOICE = (
     f"The default method and band, {DEFAULT_METHOD.name} with the {METHOD_WORDS[DEFAULT_BAND]}, "
     "have the least interval score of all methods and bands in walk-forward over "
-    f"{', '.join(CHOSEN_ON)}; held-out runs play no part in it. `python -m delphi_core "
-    "walk-forward` makes the choice again."
+    f"{', '.join(CHOSEN_ON)} (each ladder counts the same); held-out runs play no part in it. "
+    "python -m delphi_core walk-forward makes the choice again and prints these numbers."
 )
 LAW_TITLES = {"log": "log(L − E)", "squares": "squares", "huber": "Huber"}
 TAB_TITLES = {
