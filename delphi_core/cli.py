@@ -24,7 +24,7 @@ from delphi_core.fits.law_models import LAWS
 from delphi_core.fits.law_settings import DEFAULT_BAND, DEFAULT_LAW, LawSettings
 from delphi_core.fits.surface import DEFAULT_SURFACE_LAW, SurfaceFit
 from delphi_core.fits.walk_forward import REPLICATES, walk_forward_all
-from delphi_core.law_export import law_document, surface_document, walk_forward_document
+from delphi_core.law_documents import law_document, surface_document, walk_forward_document
 from delphi_core.snapshot import load_snapshot
 from delphi_core.sources.records_csv import read_records, shown_name
 from delphi_core.words import count

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from delphi_core.fits.walk_forward import LONGEST_TESTED, TOO_FAR
-
 
 def fit_text(document: dict[str, Any]) -> str:
     """Optima, laws and forecasts of a fit, one a line."""
@@ -80,8 +78,9 @@ def _loss_law_lines(document: dict[str, Any]) -> list[str]:
             names = row["run"].split(" ")
             line += names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "")
         lines.append(line)
-    if any(row["ratio"] > LONGEST_TESTED for row in document["forecasts"]):
-        lines.append(TOO_FAR)
+    if any(row["beyond_walk_forward"] for row in document["forecasts"]):
+        reach = "nothing" if law["reach"] is None else f"ratios up to {law['reach']:.3g}"
+        lines.append(f"Walk-forward on this ladder tests {reach}: further out the law is a guess.")
     return lines
 
 
@@ -95,7 +94,7 @@ def walk_forward_text(document: dict[str, Any]) -> str:
         f"snapshot {document['snapshot']}, {level} bands, {over}",
         f"least mean interval score, in percent of the loss: {chosen['method']}, {chosen['band']}",
         f"default: {default['method']}, {default['band']}, chosen on {chosen_on}",
-        TOO_FAR,
+        "Walk-forward reaches extrapolation ratios of about 10 here, and cannot test 333.",
         "",
         f"{'method':22} {'band':21} {'score':>8} {'error':>8} {'covered':>8}  "
         + " ".join(f"{ladder:>17}" for ladder in ladders),

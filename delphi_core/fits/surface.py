@@ -97,8 +97,7 @@ class SurfaceFit(LawSettings):
             model,
             self,
             source="surface",
-            largest_flops=float(budgets.max()),
-            budgets=len(budgets),
+            budget_flops=tuple(float(flops) for flops in budgets),
             runs=len(rows),
             compute=isoflop.compute,
         )

@@ -18,7 +18,7 @@ from delphi_core.fits.power_law import PowerLaw, fit_params_law, fit_token_law
 from delphi_core.fits.surface import Surface
 from delphi_core.fits.surface_model import SurfaceModel
 from delphi_core.fits.walk_forward import walk_forward_all
-from delphi_core.law_export import methods_table
+from delphi_core.law_tables import methods_table
 from delphi_core.snapshot import Snapshot
 from delphi_core.web.isoflop_view import published_parabolas
 from delphi_core.web.scaling_view import PUBLISHED
@@ -120,7 +120,7 @@ def profiled(snapshot: Snapshot, fit: ScalingFit) -> LossLaw | None:
 
 @st.cache_resource(max_entries=200, show_spinner="Fitting every method ...", hash_funcs=_BY_ID)
 def methods_fitted(snapshot: Snapshot, fit: ScalingFit, target: float | None) -> pd.DataFrame:
-    """Rows of `law_export.methods_table`."""
+    """Rows of `law_tables.methods_table`."""
     return methods_table(
         snapshot.records(fit.ladder, fit.metric),
         isoflop_fit(snapshot, fit),
