@@ -25,7 +25,7 @@ from delphi_core.records import budget_bucket
 from delphi_core.snapshot import Ladder, Snapshot, load_snapshot
 from delphi_core.sources.records_csv import read_records
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "Choice",

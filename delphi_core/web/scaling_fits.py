@@ -44,8 +44,8 @@ class Fitted:
         The IsoFLOP fit it starts from; of the surface, whose runs it takes.
     optima
         Of the budgets' own curves, or as published.
-    law, token_law, params_law
-        None where the rows determine none.
+    law, token_law, params_law, surface
+        None where the rows determine none, or no surface is asked for.
     held_out
         What was measured beyond.
     problems
@@ -57,6 +57,7 @@ class Fitted:
     law: LossLaw | None
     token_law: PowerLaw | None
     params_law: PowerLaw | None
+    surface: Surface | None
     held_out: tuple[HeldOut, ...]
     problems: tuple[str, ...]
 
@@ -93,6 +94,7 @@ def scaling_fitted(snapshot: Snapshot, fit: ScalingFit) -> Fitted:
     law: LossLaw | None = None
     tokens: PowerLaw | None = None
     params: PowerLaw | None = None
+    surface: Surface | None = None
     problems = []
     try:
         if fit.method == PUBLISHED:
@@ -110,7 +112,7 @@ def scaling_fitted(snapshot: Snapshot, fit: ScalingFit) -> Fitted:
             params = fit_params_law(optima, level=fit.level)
     except FitError as error:
         problems.append(f"No law of the optimal size: {error}")
-    return Fitted(isoflop, optima, law, tokens, params, held_out, tuple(problems))
+    return Fitted(isoflop, optima, law, tokens, params, surface, held_out, tuple(problems))
 
 
 def profiled(snapshot: Snapshot, fit: ScalingFit) -> LossLaw | None:

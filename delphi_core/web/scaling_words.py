@@ -153,7 +153,7 @@ def percent(level: str) -> str:
 
 def caption(snapshot: Snapshot, ladder: Ladder, view: ScalingView, fitted: Fitted) -> str:
     """What was fitted on what, as of when and from which source, in Markdown."""
-    lines = [] if fitted.law is None else [fitted.law.describe()]
+    lines = [fit.describe() for fit in (fitted.law, fitted.surface) if fit is not None]
     if view.method == PUBLISHED:
         lines.append(
             "Optima as published: the snapshot holds no values of this metric for the ladder's own "
