@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
+
+_ENDS = ("low", "high")
+
 
 def fit_text(document: dict[str, Any]) -> str:
     """Optima, laws and forecasts of a fit, one a line."""
@@ -82,6 +86,24 @@ def _loss_law_lines(document: dict[str, Any]) -> list[str]:
         reach = "nothing" if law["reach"] is None else f"ratios up to {law['reach']:.3g}"
         lines.append(f"Walk-forward on this ladder tests {reach}: further out the law is a guess.")
     return lines
+
+
+def methods_text(table: pd.DataFrame) -> str:
+    """One line a method and forecast."""
+    law, forecast = f"{'method':22} {'E':>7} {'alpha':>8}", f"{'C (FLOP)':>12} {'forecast':>9}"
+    lines = [f"{law} {forecast} {'low':>8} {'high':>8} {'error':>9}"]
+    for row in table.to_dict("records"):
+        if pd.isna(row["E"]):
+            lines.append(f"{row['method']:22} {row['notes']}")
+            continue
+        line = f"{row['method']:22} {row['E']:7.4f} {row['alpha']:8.5f}"
+        if not pd.isna(row["flops"]):
+            ends = [f"{row[end]:8.4f}" if pd.notna(row[end]) else "    open" for end in _ENDS]
+            line += f" {row['flops']:12.6g} {row['predicted']:9.4f} {' '.join(ends)}"
+        if pd.notna(row["error_pct"]):
+            line += f" {row['error_pct']:+7.2f} %"
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def walk_forward_text(document: dict[str, Any]) -> str:

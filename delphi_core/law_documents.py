@@ -182,12 +182,13 @@ def walk_forward_document(
     return {
         **context,
         "chosen": {"method": choice.method.name, "band": choice.band},
-        "scores": _plain_rows(choice.scores),
-        "cuts": _plain_rows(cuts),
+        "scores": plain_rows(choice.scores),
+        "cuts": plain_rows(cuts),
     }
 
 
-def _plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows of a table for JSON: what is missing or not finite is None."""
     cells = table.astype(object)
     finite = cells.map(lambda cell: not isinstance(cell, float) or isfinite(cell))
     rows = cells.where(finite, None).to_dict("records")
