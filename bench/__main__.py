@@ -8,12 +8,14 @@ from __future__ import annotations
 import argparse
 import sys
 
-from bench import first_chart, ladder_bootstrap, page_rerun
+from bench import first_chart, ladder_bootstrap, loss_surface, page_rerun, scaling_page
 from bench.harness import NotMeasuredError, machine, table
 
 COMPARISONS = {
     "ladder_bootstrap": ladder_bootstrap.compare,
+    "loss_surface": loss_surface.compare,
     "page_rerun": page_rerun.compare,
+    "scaling_page": scaling_page.compare,
     "first_chart": first_chart.compare,
 }
 

@@ -40,7 +40,7 @@ def compare() -> list[Row]:
         script.write_text(ONE_LINE, encoding="utf-8")
         one_line = AppTest.from_file(str(script), default_timeout=LIMIT).run()
         letters = cycle("ba")
-        reference = partial(_one_line_rerun, one_line, letters)
+        reference = partial(one_line_rerun, one_line, letters)
         reference()
         page = AppTest.from_file(str(APP), default_timeout=LIMIT).run()
         rerun = partial(next, _walk(page, offers))
@@ -116,6 +116,7 @@ def _view(page: AppTest) -> tuple[str, ...]:
     return tuple(page.session_state[control] for control in ("ladder", "metric", "x", "method"))
 
 
-def _one_line_rerun(one_line: AppTest, letters: Iterator[str]) -> float:
+def one_line_rerun(one_line: AppTest, letters: Iterator[str]) -> float:
+    """Seconds of a rerun of the one-line app with the next letter."""
     one_line.selectbox(key="letter").set_value(next(letters))
     return clocked(one_line.run)

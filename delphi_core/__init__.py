@@ -20,12 +20,12 @@ from delphi_core.fits.optima import Optima, optima_of, published_optima_of
 from delphi_core.fits.power_law import PowerLaw, fit_params_law, fit_token_law
 from delphi_core.fits.surface import Surface, SurfaceFit, fit_surface
 from delphi_core.fits.walk_forward import walk_forward_all
-from delphi_core.law_export import held_out_table, methods_table
+from delphi_core.law_tables import held_out_table, methods_table
 from delphi_core.records import budget_bucket
 from delphi_core.snapshot import Ladder, Snapshot, load_snapshot
 from delphi_core.sources.records_csv import read_records
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "Choice",

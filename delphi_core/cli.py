@@ -13,7 +13,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, cast
 
-from delphi_core.cli_text import fit_text, walk_forward_text
+from delphi_core.cli_text import fit_text, methods_text, walk_forward_text
 from delphi_core.errors import DataError, DelphiError
 from delphi_core.export import isoflop_document
 from delphi_core.fits.bands import BANDS
@@ -23,8 +23,14 @@ from delphi_core.fits.law_choice import CHOSEN_ON, DEFAULT_METHOD, choose
 from delphi_core.fits.law_models import LAWS
 from delphi_core.fits.law_settings import DEFAULT_BAND, DEFAULT_LAW, LawSettings
 from delphi_core.fits.surface import DEFAULT_SURFACE_LAW, SurfaceFit
-from delphi_core.fits.walk_forward import walk_forward_all
-from delphi_core.law_export import law_document, surface_document, walk_forward_document
+from delphi_core.fits.walk_forward import REPLICATES, walk_forward_all
+from delphi_core.law_documents import (
+    law_document,
+    plain_rows,
+    surface_document,
+    walk_forward_document,
+)
+from delphi_core.law_tables import methods_table
 from delphi_core.snapshot import load_snapshot
 from delphi_core.sources.records_csv import read_records, shown_name
 from delphi_core.words import count
@@ -124,6 +130,31 @@ def _checked_x(x: X | None, ladder: Ladder) -> X:
     )
 
 
+def _methods(options: argparse.Namespace) -> int:
+    snapshot = load_snapshot()
+    ladder = snapshot.ladder(options.ladder)
+    metric = options.metric or ladder.default_metric
+    table = methods_table(
+        snapshot.records(ladder.ladder, metric),
+        IsoflopFit(
+            x=cast("X", ladder.default_x),
+            compute=options.compute,
+            include_excluded=options.include_excluded,
+            level=options.level,
+        ),
+        LawSettings(asymptote=options.asymptote, band=options.band, level=options.level),
+        options.target_flops,
+    )
+    document = {
+        "snapshot": snapshot.id,
+        "ladder": ladder.ladder,
+        "metric": metric,
+        "rows": plain_rows(table),
+    }
+    print(json.dumps(document, indent=2, allow_nan=False) if options.json else methods_text(table))
+    return DONE
+
+
 def _walk_forward(options: argparse.Namespace) -> int:
     snapshot = load_snapshot()
     ladders = [options.ladder] if options.ladder else list(CHOSEN_ON)
@@ -190,14 +221,6 @@ def _parser() -> argparse.ArgumentParser:
         help="what loss is fitted against (default: tokens; active_params for MoE ladders)",
     )
     fit.add_argument(
-        "--compute",
-        choices=["recorded", "nominal", "bucket"],
-        help="what C of a budget is (default: recorded; bucket with --method marin)",
-    )
-    fit.add_argument(
-        "--include-excluded", action="store_true", help="fit runs the published fit left out"
-    )
-    fit.add_argument(
         "--drop",
         type=_drop,
         action="append",
@@ -211,23 +234,12 @@ def _parser() -> argparse.ArgumentParser:
         help=f"how the loss law is fitted (default: {DEFAULT_LAW}; {DEFAULT_SURFACE_LAW}, which is "
         "Approach 3, with --method surface)",
     )
-    fit.add_argument("--asymptote", type=float, metavar="E", help="pin E (default: it is fitted)")
-    fit.add_argument(
-        "--band",
-        choices=BANDS,
-        default=DEFAULT_BAND,
-        help=f"of forecasts (default: {DEFAULT_BAND})",
-    )
-    fit.add_argument(
-        "--target-flops",
-        type=_flops,
-        action="append",
-        default=[],
-        metavar="C",
-        help="forecast the loss at this compute too; may be given again",
-    )
-    fit.add_argument("--level", type=float, default=0.9, help="of the intervals (default: 0.9)")
-    fit.add_argument("--json", action="store_true", help="print JSON and nothing else")
+    _law_arguments(fit)
+    methods = commands.add_parser("methods", help="every method on the same runs, side by side")
+    methods.set_defaults(command=_methods)
+    methods.add_argument("--ladder", default="delphi", help="id of the ladder (default: delphi)")
+    methods.add_argument("--metric", help="metric to fit (default: the ladder's own)")
+    _law_arguments(methods)
     walk = commands.add_parser(
         "walk-forward", help="forecast later budgets from earlier ones, by every method"
     )
@@ -237,10 +249,44 @@ def _parser() -> argparse.ArgumentParser:
     )
     walk.add_argument("--level", type=float, default=0.9, help="of the bands (default: 0.9)")
     walk.add_argument(
-        "--replicates", type=int, default=1000, help="of the bootstraps (default: 1000)"
+        "--replicates",
+        type=int,
+        default=REPLICATES,
+        help=f"of the bootstraps (default: {REPLICATES})",
     )
     walk.add_argument("--json", action="store_true", help="print JSON and nothing else")
     validate = commands.add_parser("validate", help="check a CSV file of records")
     validate.set_defaults(command=_validate)
     validate.add_argument("file", metavar="FILE.csv")
     return parser
+
+
+def _law_arguments(parser: argparse.ArgumentParser) -> None:
+    """What laws are fitted by, whatever the method."""
+    parser.add_argument(
+        "--compute",
+        choices=["recorded", "nominal", "bucket"],
+        help="what C of a budget is (default: recorded; always bucket with method marin)",
+    )
+    parser.add_argument(
+        "--include-excluded", action="store_true", help="fit runs the published fit left out"
+    )
+    parser.add_argument(
+        "--asymptote", type=float, metavar="E", help="pin E (default: it is fitted)"
+    )
+    parser.add_argument(
+        "--band",
+        choices=BANDS,
+        default=DEFAULT_BAND,
+        help=f"of forecasts (default: {DEFAULT_BAND})",
+    )
+    parser.add_argument(
+        "--target-flops",
+        type=_flops,
+        action="append",
+        default=[],
+        metavar="C",
+        help="forecast the loss at this compute too; may be given again",
+    )
+    parser.add_argument("--level", type=float, default=0.9, help="of the intervals (default: 0.9)")
+    parser.add_argument("--json", action="store_true", help="print JSON and nothing else")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from delphi_core.fits.walk_forward import LONGEST_TESTED, TOO_FAR
+import pandas as pd
+
+_ENDS = ("low", "high")
 
 
 def fit_text(document: dict[str, Any]) -> str:
@@ -80,9 +82,28 @@ def _loss_law_lines(document: dict[str, Any]) -> list[str]:
             names = row["run"].split(" ")
             line += names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "")
         lines.append(line)
-    if any(row["ratio"] > LONGEST_TESTED for row in document["forecasts"]):
-        lines.append(TOO_FAR)
+    if any(row["beyond_walk_forward"] for row in document["forecasts"]):
+        reach = "nothing" if law["reach"] is None else f"ratios up to {law['reach']:.3g}"
+        lines.append(f"Walk-forward on this ladder tests {reach}: further out the law is a guess.")
     return lines
+
+
+def methods_text(table: pd.DataFrame) -> str:
+    """One line a method and forecast."""
+    law, forecast = f"{'method':22} {'E':>7} {'alpha':>8}", f"{'C (FLOP)':>12} {'forecast':>9}"
+    lines = [f"{law} {forecast} {'low':>8} {'high':>8} {'error':>9}"]
+    for row in table.to_dict("records"):
+        if pd.isna(row["E"]):
+            lines.append(f"{row['method']:22} {row['notes']}")
+            continue
+        line = f"{row['method']:22} {row['E']:7.4f} {row['alpha']:8.5f}"
+        if not pd.isna(row["flops"]):
+            ends = [f"{row[end]:8.4f}" if pd.notna(row[end]) else "    open" for end in _ENDS]
+            line += f" {row['flops']:12.6g} {row['predicted']:9.4f} {' '.join(ends)}"
+        if pd.notna(row["error_pct"]):
+            line += f" {row['error_pct']:+7.2f} %"
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def walk_forward_text(document: dict[str, Any]) -> str:
@@ -95,7 +116,7 @@ def walk_forward_text(document: dict[str, Any]) -> str:
         f"snapshot {document['snapshot']}, {level} bands, {over}",
         f"least mean interval score, in percent of the loss: {chosen['method']}, {chosen['band']}",
         f"default: {default['method']}, {default['band']}, chosen on {chosen_on}",
-        TOO_FAR,
+        "Walk-forward reaches extrapolation ratios of about 10 here, and cannot test 333.",
         "",
         f"{'method':22} {'band':21} {'score':>8} {'error':>8} {'covered':>8}  "
         + " ".join(f"{ladder:>17}" for ladder in ladders),

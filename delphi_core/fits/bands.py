@@ -58,6 +58,8 @@ class Band:
         Of E, ln A and so on; for the delta method only.
     replicates, failed
         How many sets of rows were drawn, and how many gave no fit.
+    profile
+        That of E, where it is what the band was made from.
     """
 
     method: BandKind | Literal["none"]
@@ -68,6 +70,7 @@ class Band:
     covariance: Array | None = None
     replicates: int = 0
     failed: int = 0
+    profile: Profile | None = None
 
     def ends(self, of: Callable[[PowerSums], Array]) -> tuple[Array, Array]:
         """Low and high of something that fits say.
@@ -115,7 +118,6 @@ def band_of(
     pinned: bool = False,
     replicates: int = 1000,
     seed: int = 0,
-    profile: Profile | None = None,
 ) -> Band:
     """The band of a fit.
 
@@ -136,15 +138,13 @@ def band_of(
         Whether E is pinned.
     replicates, seed
         How many sets of rows are resampled, and how they are drawn.
-    profile
-        That of E, if it was made already.
     """
     freedom = len(model.values) - model.parameters + pinned
     if freedom < 1 or not np.isfinite(model.laws(best).log_coefficient).all():
         return Band("none", level, best, best)
     if kind == "profile" and not pinned:
-        found = profile or profile_of_asymptote(model, best, level=level)
-        return _known(Band("profile", level, best, found.allowed), model)
+        found = profile_of_asymptote(model, best, level=level)
+        return _known(Band("profile", level, best, found.allowed, profile=found), model)
     if kind in ("profile", "delta"):
         return _delta(model, best, level, freedom, pinned=pinned)
     values, quantile = None, 0.0

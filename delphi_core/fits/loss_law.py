@@ -16,6 +16,8 @@ scatters around it by its own noise as well (`Forecast.with_run_noise`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from math import isfinite
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -28,7 +30,7 @@ from delphi_core.fits.law_settings import DEFAULT_BAND, DEFAULT_LAW, LawSettings
 from delphi_core.fits.optima import Optima, optima_of
 from delphi_core.fits.optima_model import OptimaModel
 from delphi_core.fits.profile import Profile, profile_of_asymptote
-from delphi_core.words import COMPUTES, count, flops_words
+from delphi_core.words import COMPUTES, count, flops_words, ratio_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
     from delphi_core.fits.projection import PowerSums
 
     Array = npt.NDArray[np.float64]
+
+FEWEST_BUDGETS = 4
+"""A free E has three parameters, and one budget more tells noise: walk-forward begins there."""
 
 LAW_WORDS: dict[str, str] = {
     "log": "least squares of ln(L* - E)",
@@ -75,8 +80,7 @@ class LossLawFit(LawSettings):
             model,
             self,
             source="optima",
-            largest_flops=float(found.flops.max()),
-            budgets=len(found),
+            budget_flops=tuple(float(flops) for flops in found.flops),
             runs=found.runs,
             compute=found.compute,
             uncertain=[
@@ -101,16 +105,16 @@ class LossLaw:
         E and A in the metric's unit (A at C = 1 FLOP), and alpha.
     band
         How far it can be trusted.
-    profile
-        How well every E fits; None where E is pinned or nothing is left to tell by.
-    largest_flops
-        The largest C it was fitted on, FLOP.
-    budgets, runs
-        How many it was fitted on; runs is None where that is not known.
+    budget_flops
+        C of each budget it was fitted on, ascending, FLOP.
+    runs
+        How many runs that were; None where it is not known.
     compute
         What C is: recorded, nominal, bucket or published.
-    doubts
-        What is doubtful, with a sentence for each.
+    uncertain
+        The optima it was fitted to that are flagged, in words.
+    model
+        Rows and how they are fitted.
     """
 
     settings: LawSettings
@@ -119,13 +123,71 @@ class LossLaw:
     coefficient: float
     exponent: float
     band: Band
-    profile: Profile | None
-    largest_flops: float
-    budgets: int
+    budget_flops: tuple[float, ...]
     runs: int | None
     compute: str
-    doubts: tuple[LawDoubt, ...]
+    uncertain: tuple[str, ...]
     model: LawModel
+
+    @property
+    def budgets(self) -> int:
+        """How many budgets it was fitted on."""
+        return len(self.budget_flops)
+
+    @property
+    def largest_flops(self) -> float:
+        """The largest C it was fitted on, FLOP."""
+        return self.budget_flops[-1]
+
+    @property
+    def reach(self) -> float | None:
+        """The longest extrapolation ratio that walk-forward tests; None with too few budgets."""
+        if self.budgets <= FEWEST_BUDGETS:
+            return None
+        return self.largest_flops / self.budget_flops[FEWEST_BUDGETS - 1]
+
+    def beyond_reach(self, flops: float) -> str:
+        """A sentence where a forecast lies further out than anything tests; else empty."""
+        ratio = flops / self.largest_flops
+        if ratio <= max(self.reach or 1.0, 1.0):
+            return ""
+        tested = f"walk-forward needs {FEWEST_BUDGETS + 1} budgets, so it cannot test this ladder"
+        if self.reach:
+            reach = ratio_words(self.reach)
+            tested = f"walk-forward on this ladder reaches an extrapolation ratio of {reach}"
+        return (
+            f"{tested}; nothing here tests the law {ratio_words(ratio)} times beyond its data, "
+            "where its form or its E may be wrong."
+        )
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom that are left."""
+        pinned = self.settings.asymptote is not None
+        return len(self.model.values) - self.model.parameters + pinned
+
+    @cached_property
+    def profile(self) -> Profile | None:
+        """How well every E fits; None where E is pinned or nothing is left to tell by."""
+        if self.band.profile is not None:
+            return self.band.profile
+        if self.settings.asymptote is not None or self.freedom < 1 or not self.coefficient > 0:
+            return None
+        return profile_of_asymptote(self.model, self.band.best, level=self.settings.level)
+
+    @cached_property
+    def doubts(self) -> tuple[LawDoubt, ...]:
+        """What is doubtful, with a sentence for each."""
+        return tuple(
+            law_doubts(
+                self.band.best,
+                self.model,
+                self.profile,
+                freedom=self.freedom,
+                pinned=self.settings.asymptote is not None,
+                uncertain=self.uncertain,
+            )
+        )
 
     def predict(self, flops: npt.ArrayLike) -> Forecast:
         """L* with its band at compute `flops` (FLOP; any shape)."""
@@ -150,8 +212,9 @@ class LossLaw:
 
     @property
     def asymptote_interval(self) -> Interval:
-        """Interval of E, by the band's method."""
-        return self.band.interval(lambda sums: sums.asymptote)
+        """Interval of E, by the band's method; E is not negative."""
+        found = self.band.interval(lambda sums: sums.asymptote)
+        return replace(found, low=max(found.low, 0.0)) if isfinite(found.low) else found
 
     @property
     def exponent_interval(self) -> Interval:
@@ -176,14 +239,14 @@ class LossLaw:
                 "squares": "from the loss surface by least squares (variable projection)",
                 "huber": "from the loss surface by Huber's loss of L (delta 0.001)",
             }[self.settings.law]
-        meaning = COMPUTES.get(self.compute, "as published")
+        meaning = f"the {COMPUTES[self.compute]}" if self.compute in COMPUTES else self.compute
         if self.band.method != "none":
             band = f"{100 * self.band.level:g} % band by the {METHOD_WORDS[self.band.method]}"
         elif self.band.failed:
             band = "no band: too few sets of resampled rows give a law"
         else:
             band = "no band: no degree of freedom is left"
-        return f"{self.equation}, {way}, E {pinned}, on {on}, C the {meaning}; {band}."
+        return f"{self.equation}, {way}, E {pinned}, on {on}, C {meaning}; {band}."
 
 
 def law_of(
@@ -191,8 +254,7 @@ def law_of(
     settings: LawSettings,
     *,
     source: Literal["optima", "surface"],
-    largest_flops: float,
-    budgets: int,
+    budget_flops: tuple[float, ...],
     runs: int | None,
     compute: str,
     uncertain: Sequence[str] = (),
@@ -205,7 +267,7 @@ def law_of(
         Rows and how they are fitted.
     settings
         What is asked for.
-    source, largest_flops, budgets, runs, compute
+    source, budget_flops, runs, compute
         As `LossLaw` has them.
     uncertain
         The optima that are flagged, in words.
@@ -214,10 +276,6 @@ def law_of(
     once = np.ones((1, len(model.values)))
     best = model.fit(once, asymptote=np.array([settings.asymptote], float) if pinned else None)
     law = model.laws(best)
-    freedom = len(model.values) - model.parameters + pinned
-    profile = None
-    if not pinned and freedom > 0 and np.isfinite(law.log_coefficient[0]):
-        profile = profile_of_asymptote(model, best, level=settings.level)
     band = band_of(
         model,
         best,
@@ -226,7 +284,6 @@ def law_of(
         pinned=pinned,
         replicates=settings.replicates,
         seed=settings.seed,
-        profile=profile,
     )
     return LossLaw(
         settings=settings,
@@ -235,14 +292,10 @@ def law_of(
         coefficient=float(np.exp(law.log_coefficient[0])),
         exponent=float(law.exponent[0]),
         band=band,
-        profile=profile,
-        largest_flops=largest_flops,
-        budgets=budgets,
+        budget_flops=budget_flops,
         runs=runs,
         compute=compute,
-        doubts=tuple(
-            law_doubts(best, model, profile, freedom=freedom, pinned=pinned, uncertain=uncertain)
-        ),
+        uncertain=tuple(uncertain),
         model=model,
     )
 

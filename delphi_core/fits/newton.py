@@ -106,32 +106,33 @@ def least_huber(rows: HuberRows, theta: Array) -> tuple[Array, Array]:
     theta = theta.copy()
     number = rows.x.shape[1]
     residuals, terms = rows.residuals(theta)
-    objective = rows.objective(residuals)
-    found = (theta, residuals, terms, objective)
+    found = (theta, rows.objective(residuals), *_quadratic(rows, residuals, terms))
     damping = np.full(len(theta), 1e-4)
     moving = np.arange(len(theta))
     for _ in range(_MOST_STEPS):
         if not len(moving):
             break
-        now, before = rows.part(moving), theta[moving]
-        after = before + _step(now, residuals[moving], terms[moving], damping[moving])
+        now = rows.part(moving)
+        before, objective, values, vectors, along = (part[moving] for part in found)
+        after = before + now.free * _step(values, vectors, along, damping[moving])
         after[:, number + 1 :] = np.clip(after[:, number + 1 :], *rows.bounds)
         after[:, : number + 1] = np.maximum(after[:, : number + 1], SMALLEST_LOG)
-        new_residuals, new_terms = now.residuals(after)
-        reached = now.objective(new_residuals)
-        lower = reached < objective[moving]
-        better = reached <= objective[moving] * (1 + ROUNDING)
-        for part, new in zip(found, (after, new_residuals, new_terms, reached), strict=True):
-            part[moving[better]] = new[better]
+        residuals, terms = now.residuals(after)
+        reached = now.objective(residuals)
+        lower = reached < objective
+        better = np.flatnonzero(reached <= objective * (1 + ROUNDING))
+        taken = _quadratic(now.part(better), residuals[better], terms[better])
+        for part, new in zip(found, (after[better], reached[better], *taken), strict=True):
+            part[moving[better]] = new
         looser = np.maximum(damping[moving] / 10, 1e-14)
         damping[moving] = np.where(lower, looser, damping[moving] * 10)
         small = np.abs(after - before).max(axis=1) < _SMALLEST_STEP
         moving = moving[~(small | (damping[moving] > _MOST_DAMPING))]
-    return theta, objective
+    return theta, found[1]
 
 
-def _step(rows: HuberRows, residuals: Array, terms: Array, damping: Array) -> Array:
-    """Damped Newton step; directions of negative curvature are turned over."""
+def _quadratic(rows: HuberRows, residuals: Array, terms: Array) -> tuple[Array, Array, Array]:
+    """Second derivatives as eigenvalues and eigenvectors, and the gradient along these."""
     number = rows.x.shape[1]
     # d fit: the term itself for ln A_j and ln E, minus term times x for the exponents.
     slopes = np.concatenate([terms, -terms[:, :number] * rows.x.T], axis=1)
@@ -153,9 +154,14 @@ def _step(rows: HuberRows, residuals: Array, terms: Array, damping: Array) -> Ar
     gradient = gradient * rows.free
     hessian = hessian * rows.free[:, :, None] * rows.free[:, None, :]
     values, vectors = np.linalg.eigh(hessian)
+    along = (np.swapaxes(vectors, 1, 2) @ gradient[..., None])[..., 0]
+    return values, vectors, along
+
+
+def _step(values: Array, vectors: Array, along: Array, damping: Array) -> Array:
+    """Damped Newton step; directions of negative curvature are turned over."""
     largest = np.abs(values).max(axis=1, keepdims=True) + 1e-300
     scale = np.maximum(np.abs(values), 1e-12 * largest) + damping[:, None] * largest
-    along = (np.swapaxes(vectors, 1, 2) @ gradient[..., None])[..., 0] / scale
-    step = -(vectors @ along[..., None])[..., 0] * rows.free
+    step = -(vectors @ (along / scale)[..., None])[..., 0]
     longest = np.abs(step).max(axis=1, keepdims=True)
     return np.asarray(step / np.maximum(longest, 1.0))

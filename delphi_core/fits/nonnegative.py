@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
+# A coefficient of a smaller share of the largest may be rounding of zero.
+_SMALL = 1e-10
+
 
 def nonnegative_least_squares(design: Array, values: Array, weights: Array) -> Array:
     """Coefficients c >= 0 that minimise sum_i w_i (y_i - sum_j X_ij c_j)^2.
@@ -32,24 +35,27 @@ def nonnegative_least_squares(design: Array, values: Array, weights: Array) -> A
         Zero in the columns that are left out.
     """
     best = _ordinary(design, values, weights)
-    others = np.flatnonzero(~(best >= 0).all(axis=1))
+    # Where every column counts, that is it; elsewhere the subsets are looked through.
+    sure = (best > _SMALL * best.max(axis=1, keepdims=True)).all(axis=1)
+    others = np.flatnonzero(~sure)
     if len(others):
         best[others] = _best_of_subsets(design[others], values[others], weights[others])
     return best
 
 
 def _best_of_subsets(design: Array, values: Array, weights: Array) -> Array:
-    """The best solution that leaves out a column or more."""
+    """The best non-negative solution; a column that only takes off rounding is left out."""
     columns = design.shape[2]
     best = np.zeros((len(design), columns))
     least = np.sum(weights * values**2, axis=1)
-    for size in range(1, columns):
+    rounding = np.finfo(np.float64).eps * least
+    for size in range(1, columns + 1):
         for subset in combinations(range(columns), size):
             own = design[:, :, subset]
             coefficients = _ordinary(own, values, weights)
             left = values - (own @ coefficients[..., None])[..., 0]
             squares = np.sum(weights * left**2, axis=1)
-            better = (coefficients >= 0).all(axis=1) & (squares < least)
+            better = (coefficients >= 0).all(axis=1) & (squares < least - rounding)
             least = np.where(better, squares, least)
             full = np.zeros_like(best)
             full[:, subset] = coefficients

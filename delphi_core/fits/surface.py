@@ -97,8 +97,7 @@ class SurfaceFit(LawSettings):
             model,
             self,
             source="surface",
-            largest_flops=float(budgets.max()),
-            budgets=len(budgets),
+            budget_flops=tuple(float(flops) for flops in budgets),
             runs=len(rows),
             compute=isoflop.compute,
         )
@@ -166,6 +165,15 @@ class Surface:
         powers = np.exp(log_a - alpha * np.log(n)) + np.exp(log_b - beta * np.log(d))
         losses: Array = np.asarray(self.asymptote + powers)
         return losses
+
+    def describe(self) -> str:
+        """One sentence: the surface with its numbers."""
+        (a, b), (alpha, beta) = self.coefficients, self.exponents
+        return (
+            f"L = {self.asymptote:.4f} + {a:.5g} N^-{alpha:.4f} + {b:.5g} D^-{beta:.4f} on "
+            f"{len(self.model.values)} runs, C = {self.model.k:.3f} N D; condition number "
+            f"{self.condition:.3g}, which is how much noise of L may be magnified in E, A and B."
+        )
 
     def law(self, quantity: Literal["tokens", "params"]) -> PowerLaw:
         """D*(C) or N*(C), in closed form.

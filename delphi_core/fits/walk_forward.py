@@ -20,6 +20,7 @@ from delphi_core.errors import FitError
 from delphi_core.fits.bands import BANDS, BandKind, band_of
 from delphi_core.fits.law_methods import METHODS, LawMethod, fit_method, isoflop_settings
 from delphi_core.fits.law_settings import LawSettings
+from delphi_core.fits.loss_law import FEWEST_BUDGETS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,13 +28,8 @@ if TYPE_CHECKING:
     from delphi_core.fits.budget import BudgetFit
     from delphi_core.fits.isoflop import IsoflopFit, IsoflopResult
 
-FEWEST_BUDGETS = 4
-LONGEST_TESTED = 10.0
-"""Extrapolation ratio that walk-forward inside these ladders reaches, about."""
-TOO_FAR = (
-    "Walk-forward inside the ladders reaches extrapolation ratios of about 10; nothing here tests "
-    "a law 333 times beyond its data, and what is wrong there is its form or its E."
-)
+REPLICATES = 300
+"""Of the bootstraps, here: there are some hundred bands to draw."""
 
 
 def walk_forward(
@@ -42,7 +38,7 @@ def walk_forward(
     *,
     bands: Sequence[BandKind] = BANDS,
     level: float = 0.9,
-    replicates: int = 1000,
+    replicates: int = REPLICATES,
 ) -> pd.DataFrame:
     """Forecasts of later budgets from earlier ones.
 
@@ -93,7 +89,6 @@ def walk_forward(
                     level=level,
                     pinned=method.asymptote is not None,
                     replicates=replicates,
-                    profile=result.profile,
                 )
             forecast = replace(result, band=made).predict(flops)
             for place, budget in enumerate(later):
@@ -162,7 +157,7 @@ def walk_forward_all(
     methods: Sequence[LawMethod] = METHODS,
     bands: Sequence[BandKind] = BANDS,
     level: float = 0.9,
-    replicates: int = 1000,
+    replicates: int = REPLICATES,
 ) -> pd.DataFrame:
     """Walk-forward of every method on a ladder's records.
 

@@ -18,7 +18,7 @@ from delphi_core.fits.power_law import PowerLaw, fit_params_law, fit_token_law
 from delphi_core.fits.surface import Surface
 from delphi_core.fits.surface_model import SurfaceModel
 from delphi_core.fits.walk_forward import walk_forward_all
-from delphi_core.law_export import methods_table
+from delphi_core.law_tables import methods_table
 from delphi_core.snapshot import Snapshot
 from delphi_core.web.isoflop_view import published_parabolas
 from delphi_core.web.scaling_view import PUBLISHED
@@ -44,8 +44,8 @@ class Fitted:
         The IsoFLOP fit it starts from; of the surface, whose runs it takes.
     optima
         Of the budgets' own curves, or as published.
-    law, token_law, params_law
-        None where the rows determine none.
+    law, token_law, params_law, surface
+        None where the rows determine none, or no surface is asked for.
     held_out
         What was measured beyond.
     problems
@@ -57,6 +57,7 @@ class Fitted:
     law: LossLaw | None
     token_law: PowerLaw | None
     params_law: PowerLaw | None
+    surface: Surface | None
     held_out: tuple[HeldOut, ...]
     problems: tuple[str, ...]
 
@@ -93,6 +94,7 @@ def scaling_fitted(snapshot: Snapshot, fit: ScalingFit) -> Fitted:
     law: LossLaw | None = None
     tokens: PowerLaw | None = None
     params: PowerLaw | None = None
+    surface: Surface | None = None
     problems = []
     try:
         if fit.method == PUBLISHED:
@@ -110,7 +112,7 @@ def scaling_fitted(snapshot: Snapshot, fit: ScalingFit) -> Fitted:
             params = fit_params_law(optima, level=fit.level)
     except FitError as error:
         problems.append(f"No law of the optimal size: {error}")
-    return Fitted(isoflop, optima, law, tokens, params, held_out, tuple(problems))
+    return Fitted(isoflop, optima, law, tokens, params, surface, held_out, tuple(problems))
 
 
 def profiled(snapshot: Snapshot, fit: ScalingFit) -> LossLaw | None:
@@ -120,7 +122,7 @@ def profiled(snapshot: Snapshot, fit: ScalingFit) -> LossLaw | None:
 
 @st.cache_resource(max_entries=200, show_spinner="Fitting every method ...", hash_funcs=_BY_ID)
 def methods_fitted(snapshot: Snapshot, fit: ScalingFit, target: float | None) -> pd.DataFrame:
-    """Rows of `law_export.methods_table`."""
+    """Rows of `law_tables.methods_table`."""
     return methods_table(
         snapshot.records(fit.ladder, fit.metric),
         isoflop_fit(snapshot, fit),
@@ -138,5 +140,4 @@ def walked_forward(snapshot: Snapshot, fit: ScalingFit) -> pd.DataFrame:
         methods=METHODS,
         bands=(fit.band,),
         level=fit.level,
-        replicates=300,
     )

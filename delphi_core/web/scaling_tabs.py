@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
-from delphi_core import export, law_export
+from delphi_core import export, law_tables
 from delphi_core.figures import law_words
 from delphi_core.figures.asymptote import asymptote_figure
 from delphi_core.figures.loss_law import loss_law_figure
 from delphi_core.figures.size_law import size_law_figure
 from delphi_core.figures.walk_forward import walk_forward_figure
-from delphi_core.fits.walk_forward import TOO_FAR
 from delphi_core.published import published_loss_laws, published_size_laws
 from delphi_core.web import scaling_tables as tables
 from delphi_core.web import scaling_words as words
@@ -135,7 +134,10 @@ def walk_forward(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     figure = walk_forward_figure(rows, method, held_out)
     alt = law_words.walk_forward_alt(rows, method)
     st.plotly_chart(figure, alt=alt, key="walk_chart")
-    _lines([words.CHOICE, TOO_FAR])
+    lines = [words.CHOICE]
+    if fitted.law is not None and fitted.held_out:
+        lines.append(fitted.law.beyond_reach(fitted.held_out[-1].flops))
+    _lines([line for line in lines if line])
     tables.walk_forward(rows)
 
 
@@ -155,7 +157,7 @@ def download(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     }
     if fitted.law is not None:
         files["Forecasts"] = partial(_csv, _forecasts(view, fitted).assign(**context))
-        files["Law"] = partial(_csv, law_export.law_table(fitted.law).assign(**context))
+        files["Law"] = partial(_csv, law_tables.law_table(fitted.law).assign(**context))
     with st.container(horizontal=True):
         for title, content in files.items():
             key = f"{title.lower()}_csv"
@@ -181,7 +183,7 @@ SHOWN = {
 def _forecasts(view: ScalingView, fitted: Fitted) -> pd.DataFrame:
     targets = [] if view.target_flops is None else [view.target_flops]
     assert fitted.law is not None  # noqa: S101 - for the types; callers have looked
-    return law_export.held_out_table(fitted.law, fitted.held_out, targets)
+    return law_tables.held_out_table(fitted.law, fitted.held_out, targets)
 
 
 def _published_optima(

@@ -6,11 +6,12 @@ import re
 from math import isfinite
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from delphi_core.fits.held_out import seed_noise
 from delphi_core.fits.interval import METHOD_WORDS
 from delphi_core.fits.law_choice import CHOSEN_ON, DEFAULT_METHOD
 from delphi_core.fits.law_settings import DEFAULT_BAND
-from delphi_core.fits.walk_forward import LONGEST_TESTED, TOO_FAR
 from delphi_core.web.messages import plain
 from delphi_core.web.scaling_view import PUBLISHED
 from delphi_core.web.sources import source_links
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 CHOICE = (
     f"The default method and band, {DEFAULT_METHOD.name} with the {METHOD_WORDS[DEFAULT_BAND]}, "
     "have the least interval score of all methods and bands in walk-forward over "
-    f"{', '.join(CHOSEN_ON)}; held-out runs play no part in it. `python -m delphi_core "
-    "walk-forward` makes the choice again."
+    f"{', '.join(CHOSEN_ON)} (each ladder counts the same); held-out runs play no part in it. "
+    "python -m delphi_core walk-forward makes the choice again and prints these numbers."
 )
 LAW_TITLES = {"log": "log(L − E)", "squares": "squares", "huber": "Huber"}
 TAB_TITLES = {
@@ -81,9 +82,10 @@ def verdict(fitted: Fitted, target: float | None) -> list[str]:
         )
     if fitted.held_out and law.band.method != "none":
         lines.append(f"The band holds {inside} of {len(fitted.held_out)} held-out budgets.")
-    reach = [item.flops for item in fitted.held_out] + ([] if target is None else [target])
-    if any(flops > LONGEST_TESTED * law.largest_flops for flops in reach):
-        lines.append(TOO_FAR)
+    furthest = max(
+        [item.flops for item in fitted.held_out] + ([target] if target else []), default=0
+    )
+    lines += [sentence] if (sentence := law.beyond_reach(furthest)) else []
     noise = seed_noise(fitted.held_out)
     if noise is not None:
         lines.append(
@@ -130,9 +132,10 @@ def asymptote_verdict(ladder: Ladder, view: ScalingView, law: LossLaw, flops: fl
         f"E {best:.4f}, {profile.interval.level_words} interval {low:.3f} to {high:.3f} by its "
         "profile: every E in it fits these rows about equally well, each with its own A and alpha."
     )
+    ends = law.model.laws(profile.allowed).predict(np.array([flops]))[:, 0]
     moves = (
-        f"What E is assumed moves the forecast at {flops_words(flops)}, {_times(law, flops)}, "
-        "more than the noise does. Pin E above to see it."
+        f"Over that interval the forecast at {flops_words(flops)}, {_times(law, flops)}, goes from "
+        f"{ends.min():.4f} to {ends.max():.4f}. Pin E above to see one."
     )
     lines = [known, moves]
     if view.pinned is not None:
@@ -153,7 +156,7 @@ def percent(level: str) -> str:
 
 def caption(snapshot: Snapshot, ladder: Ladder, view: ScalingView, fitted: Fitted) -> str:
     """What was fitted on what, as of when and from which source, in Markdown."""
-    lines = [] if fitted.law is None else [fitted.law.describe()]
+    lines = [fit.describe() for fit in (fitted.law, fitted.surface) if fit is not None]
     if view.method == PUBLISHED:
         lines.append(
             "Optima as published: the snapshot holds no values of this metric for the ladder's own "

@@ -16,7 +16,8 @@ LAYERS = [
     {"fits"},
     {"figures"},
     {"export"},
-    {"law_export"},
+    {"law_tables"},
+    {"law_documents"},
     {"cli_text"},
     {"cli", "__main__", "__init__", "web"},
 ]

@@ -16,7 +16,7 @@ from delphi_core.figures.walk_forward import walk_forward_figure
 from delphi_core.fits.bands import BANDS
 from delphi_core.fits.isoflop import IsoflopFit
 from delphi_core.fits.law_methods import LawMethod
-from delphi_core.law_export import held_out_table
+from delphi_core.law_tables import held_out_table
 from delphi_core.published import published_loss_laws, published_size_laws
 from delphi_core.words import amount_words, flops_words
 
