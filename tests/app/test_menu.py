@@ -6,7 +6,11 @@ import pytest
 
 MACRO = "eval/paloma/macro_loss"
 BPB = "eval/paloma/c4_en/bpb"
-FILES = {"IsoFLOP": "pages/isoflop.py", "Data": "pages/data.py"}
+FILES = {
+    "IsoFLOP": "pages/isoflop.py",
+    "Scaling law": "pages/scaling.py",
+    "Data": "pages/data.py",
+}
 
 
 def links(page):
@@ -30,7 +34,7 @@ def values(page):
 def test_the_menu_names_every_page(open_page):
     page = open_page()
     assert page.markdown[0].value == "**IsoFLOP**"
-    assert links(page) == {"Data": {}}
+    assert links(page) == {"Scaling law": {}, "Data": {}}
 
 
 def test_the_menu_leads_back_to_the_view_that_was_left(open_page):
@@ -60,10 +64,10 @@ def query(value):
 
 def test_the_page_that_is_open_is_no_link(open_page):
     page = open_page(ladder="moe-v16")
-    assert list(links(page)) == ["Data"]
+    assert list(links(page)) == ["Scaling law", "Data"]
     go(page, "Data")
     assert page.markdown[0].value == "**Data**"
-    assert links(page) == {"IsoFLOP": {"ladder": ["moe-v16"]}}
+    assert links(page) == {"IsoFLOP": {"ladder": ["moe-v16"]}, "Scaling law": {}}
 
 
 def test_no_value_leaks_into_another_page(open_page):
@@ -98,6 +102,24 @@ def test_steps_back_and_forward_between_pages_open_what_the_address_says(open_pa
         assert values(page)["ladder"] == ladder
         assert page.query_params == {"ladder": ladder}
         assert not page.warning
+
+
+def test_the_scaling_page_keeps_its_own_view_beside_the_others(open_page):
+    page = open_page(ladder="moe-v16", metric=BPB)
+    go(page, "Scaling law")
+    assert values(page) == {"ladder": "delphi", "metric": MACRO, "band": "residual bootstrap"}
+    page.text_input(key="target").set_value("1e22").run()
+    page.button_group(key="method").set_value("marin").run()
+    left = dict(page.query_params)
+    assert left == {"method": "marin", "target": "1e22"}
+    go(page, "IsoFLOP")
+    assert page.button_group(key="method").value == "parabola"
+    assert values(page) == {"ladder": "moe-v16", "metric": BPB}
+    go(page, "Scaling law")
+    assert page.query_params == left
+    assert page.text_input(key="target").value == "1e22"
+    assert not page.exception
+    assert not page.warning
 
 
 def test_a_notice_is_gone_on_another_page_and_back_with_its_link(open_page):
