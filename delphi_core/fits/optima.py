@@ -109,7 +109,7 @@ class Optima:
         columns = []
         for budget, (u, values, degree, reach) in zip(self.budgets, rows, strict=True):
             own = (seed, round(1000 * np.log10(budget.flops)))
-            groups = size_groups(u * (reach - 1) / REACH)
+            groups = size_groups(u * REACH / (reach - 1))
             if kind == "stratified bootstrap" and groups.max() + 1 >= FEWEST_FOR_PAIRS:
                 powers = bootstrap_replicates(
                     u, values, groups, degree=degree, replicates=number, seed=own
