@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from delphi_core.fits.projection import PowerSums
+from delphi_core.fits.projection import EXPONENTS, PowerSums
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -78,6 +78,8 @@ def _sums(asymptote: Array, x: Array, values: Array, weights: Array) -> PowerSum
     spread = np.sum(weights * centered**2, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         slope = np.sum(weights * centered * logs, axis=1) / spread
+    # A sum of squares is convex in the slope, so its bound is the best within bounds.
+    slope = np.maximum(slope, -EXPONENTS[1])
     residuals = logs - y_mean[:, None] - slope[:, None] * centered
     objective = np.sum(weights * residuals**2, axis=1) / 2
     coefficients = np.exp(y_mean - slope * x_mean)[:, None]
