@@ -101,14 +101,16 @@ def _check_above(losses: Array, asymptote: float | None) -> None:
     )
 
 
-def check_surface(params: Array, tokens: Array, losses: Array, asymptote: float | None) -> None:
+def check_surface(
+    params: Array, tokens: Array, losses: Array, asymptote: float | None, *, budgets: int
+) -> None:
     """Refuse runs that do not determine a loss surface.
 
     Raises
     ------
     UnidentifiedError
-        Too few runs, N and D that vary together or not at all, or a loss at or below the pinned
-        E, or zero.
+        Too few runs or budgets, N and D that vary together or not at all, or a loss at or below
+        the pinned E, or zero.
     """
     parameters = 5 if asymptote is None else 4
     log_n, log_d = np.log(params), np.log(tokens)
@@ -125,6 +127,13 @@ def check_surface(params: Array, tokens: Array, losses: Array, asymptote: float 
                 f"all runs have the same {name}, so {exponent} and E cannot be told apart: "
                 "fit runs that differ in it.",
             )
+    if budgets == 1:
+        # C / ND varies a little between runs, which must not pass for knowledge of the surface.
+        raise UnidentifiedError(
+            LawFlag.ONE_BUDGET,
+            "all runs are of one budget, where C ties N to D, so alpha and beta cannot be told "
+            "apart: fit more budgets.",
+        )
     correlation = float(np.corrcoef(log_n, log_d)[0, 1])
     if abs(correlation) > COLLINEAR:
         raise UnidentifiedError(

@@ -71,8 +71,8 @@ class SurfaceFit(LawSettings):
         params, tokens, values, flops = (
             rows[name].to_numpy(dtype=np.float64) for name in ("params", "tokens", "value", "flops")
         )
-        check_surface(params, tokens, values, self.asymptote)
         budgets, groups = np.unique(rows["budget_flops"], return_inverse=True)
+        check_surface(params, tokens, values, self.asymptote, budgets=len(budgets))
         sizes = np.bincount(groups)
         model = SurfaceModel(
             params=params,
