@@ -73,7 +73,7 @@ def test_projection_finds_what_many_starts_of_a_general_solver_find(seed, terms,
                 gtol=1e-14,
                 max_nfev=400,
             )
-            for _ in range(12)
+            for _ in range(8)
         ),
         key=lambda result: result.cost,
     )
@@ -96,7 +96,7 @@ def test_approach_3_is_not_above_a_general_minimiser_from_many_starts(seed):
     own = [*np.log(found.coefficients[0]), np.log(found.asymptote[0]), *found.exponents[0]]
     assert objective(own) == pytest.approx(found.objective[0], rel=1e-9)
     rng = np.random.default_rng(seed)
-    starts = np.column_stack([rng.normal(-0.5, 1, (40, 3)), rng.uniform(0.1, 1, (40, 2))])
+    starts = np.column_stack([rng.normal(-0.5, 1, (15, 3)), rng.uniform(0.1, 1, (15, 2))])
     best = min(minimize(objective, start, method="BFGS", tol=1e-12).fun for start in starts)
     assert found.objective[0] <= best * (1 + 1e-9)
 
@@ -107,7 +107,7 @@ def test_approach_3_is_not_above_a_general_minimiser_from_many_starts(seed):
     exponents=st.tuples(st.floats(0.05, 1.2), st.floats(0.05, 1.2)),
     seed=st.integers(0, 2**32 - 1),
 )
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 def test_every_solver_recovers_what_has_no_noise(asymptote, coefficients, exponents, seed):
     log_x = np.random.default_rng(seed).uniform(-2.5, 2.5, (20, 2))
     values = asymptote + np.exp(-log_x * exponents) @ np.array(coefficients)
