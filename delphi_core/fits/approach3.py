@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from delphi_core.fits.law_models import HUBER_DELTA
-from delphi_core.fits.newton import HuberRows, least_huber
+from delphi_core.fits.newton import SMALLEST_LOG, HuberRows, least_huber
 from delphi_core.fits.projection import EXPONENTS, PowerSums, fit_power_sums, huber_parameters
 
 if TYPE_CHECKING:
@@ -64,7 +64,18 @@ def fit_approach3(
     every = rows.part(np.repeat(np.arange(problems), number))
     theta, objective = least_huber(every, np.vstack(starts))
     best = objective.reshape(problems, number).argmin(axis=1) + number * np.arange(problems)
-    return _sums(rows, asymptote, theta[best], objective[best])
+    theta, objective = theta[best], objective[best]
+    if asymptote is not None:
+        return _sums(rows, asymptote, theta, objective)
+    # E = exp(e) comes near zero without reaching it, so zero itself is tried too.
+    none = theta.copy()
+    none[:, 2] = SMALLEST_LOG
+    rows.free = free & (np.arange(5) != 2)
+    none, less = least_huber(rows, none)
+    at_zero = less <= objective
+    sums = _sums(rows, None, np.where(at_zero[:, None], none, theta), np.minimum(less, objective))
+    sums.asymptote[at_zero] = 0.0
+    return sums
 
 
 def _starts(

@@ -155,7 +155,7 @@ def band_of(
             return Band("none", level, best, best)
         quantile = float(t.ppf(0.5 + level / 2, len(budgets) - 1))
     else:
-        weights, values = model.replicates(kind, replicates, seed, best)
+        weights, values = model.replicates(kind, replicates, seed, best, freedom)
         if len(weights) < 0.2 * replicates:
             return Band("none", level, best, best, replicates=replicates, failed=replicates)
     asymptote = np.repeat(best.asymptote, len(weights)) if pinned else None

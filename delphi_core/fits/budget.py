@@ -171,7 +171,7 @@ def _interval(
         level=resampling.level,
         replicates=resampling.replicates,
         # Each budget draws on its own, whichever others are fitted beside it.
-        seed=(resampling.seed, round(1000 * np.log10(flops))),
+        seed=(resampling.seed, round(1000 * np.log10(flops)) % 2**32),
     )
     low, high = (found.low - offset) / scale, (found.high - offset) / scale
     if edge:

@@ -61,6 +61,7 @@ def held_out_runs(points: pd.DataFrame) -> tuple[HeldOut, ...]:
     """
     if "role" not in points:
         return ()
+    points = points.assign(**{name: None for name in ("status", "budget") if name not in points})
     finished = points["status"].isna() | (points["status"] == "finished")
     good = np.isfinite(points["value"].to_numpy(dtype=np.float64))
     rows = points[points["role"].isin(HELD_OUT_ROLES) & finished & good]

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from delphi_core.errors import FitError
 from delphi_core.fits.law_methods import LawMethod, method_named
+from delphi_core.fits.walk_forward import FEWEST_BUDGETS
 
 if TYPE_CHECKING:
     from delphi_core.fits.bands import BandKind
@@ -43,7 +45,18 @@ def choose(tables: dict[str, pd.DataFrame]) -> Choice:
     ----------
     tables
         Ladder to rows of `walk_forward_all`.
+
+    Raises
+    ------
+    FitError
+        A ladder has no rows: too few of its budgets have an optimum.
     """
+    for ladder, table in tables.items():
+        if table.empty:
+            raise FitError(
+                f"ladder {ladder} has nothing to forecast: walk-forward needs "
+                f"{FEWEST_BUDGETS + 1} budgets with an optimum."
+            )
     rows = pd.concat([table.assign(ladder=ladder) for ladder, table in tables.items()])
     keys = ["method", "band"]
     by_ladder = rows.pivot_table(

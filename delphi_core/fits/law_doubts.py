@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 WIDE = 0.2
 """An interval of E wider than this share of the least loss leaves alpha open as well."""
+NOTHING = 1e-6
+"""An E or a term less than this share of the least loss, or an exponent less than this, is none."""
 COLLINEAR = 0.999
 """ln N and ln D correlated more than this vary together: their exponents cannot be told apart."""
 
@@ -69,7 +71,7 @@ def check_identified(budgets: int, losses: Array, asymptote: float | None) -> No
     Raises
     ------
     UnidentifiedError
-        Too few budgets for the parameters, or a loss at or below the pinned E.
+        Too few budgets for the parameters, or a loss at or below the pinned E, or zero.
     """
     needed = 3 if asymptote is None else 2
     if budgets <= 1:
@@ -84,22 +86,35 @@ def check_identified(budgets: int, losses: Array, asymptote: float | None) -> No
             f"{count(budgets, 'budget')} cannot tell E, A and alpha apart: pin E, or fit "
             f"{needed} budgets.",
         )
-    if asymptote is not None and (below := int(np.count_nonzero(losses <= asymptote))):
-        raise UnidentifiedError(
-            LawFlag.BELOW_ASYMPTOTE,
-            f"{below} of {budgets} losses lie at or below the pinned E of {asymptote:g}: pin it "
-            f"below {losses.min():.4g}.",
-        )
+    _check_above(losses, asymptote)
 
 
-def check_surface(params: Array, tokens: Array, parameters: int) -> None:
+def _check_above(losses: Array, asymptote: float | None) -> None:
+    """Refuse losses at or below the pinned E, or at or below zero, the least that E can be."""
+    if below := int(np.count_nonzero(losses <= 0)):
+        what, remedy = "zero", "E is never negative, so this metric has no such law"
+    elif asymptote is not None and (below := int(np.count_nonzero(losses <= asymptote))):
+        what, remedy = f"the pinned E of {asymptote:g}", f"pin it below {losses.min():.4g}"
+    else:
+        return
+    raise UnidentifiedError(
+        LawFlag.BELOW_ASYMPTOTE,
+        f"{below} of {len(losses)} losses lie at or below {what}: {remedy}.",
+    )
+
+
+def check_surface(
+    params: Array, tokens: Array, losses: Array, asymptote: float | None, *, budgets: int
+) -> None:
     """Refuse runs that do not determine a loss surface.
 
     Raises
     ------
     UnidentifiedError
-        Too few runs, or N and D that vary together or not at all.
+        Too few runs or budgets, N and D that vary together or not at all, or a loss at or below
+        the pinned E, or zero.
     """
+    parameters = 5 if asymptote is None else 4
     log_n, log_d = np.log(params), np.log(tokens)
     if len(params) < parameters:
         raise UnidentifiedError(
@@ -114,6 +129,13 @@ def check_surface(params: Array, tokens: Array, parameters: int) -> None:
                 f"all runs have the same {name}, so {exponent} and E cannot be told apart: "
                 "fit runs that differ in it.",
             )
+    if budgets == 1:
+        # C / ND varies a little between runs, which must not pass for knowledge of the surface.
+        raise UnidentifiedError(
+            LawFlag.ONE_BUDGET,
+            "all runs are of one budget, where C ties N to D, so alpha and beta cannot be told "
+            "apart: fit more budgets.",
+        )
     correlation = float(np.corrcoef(log_n, log_d)[0, 1])
     if abs(correlation) > COLLINEAR:
         raise UnidentifiedError(
@@ -121,6 +143,7 @@ def check_surface(params: Array, tokens: Array, parameters: int) -> None:
             "N and D vary together in all runs, so alpha and beta cannot be told apart: fit "
             "runs of several budgets and several sizes in each.",
         )
+    _check_above(losses, asymptote)
 
 
 def law_doubts(
@@ -154,15 +177,17 @@ def law_doubts(
             "is no band."
         )
         doubts.append(LawDoubt(LawFlag.FEW_BUDGETS, sentence))
-    if (best.coefficients <= 0).any():
+    least = float(model.values.min())
+    # Approach 3 and the log law come near zero without reaching it.
+    falls = bool(((best.coefficients > NOTHING * least) & (best.exponents > NOTHING)).all())
+    if not falls:
         sentence = "the loss does not fall with what the law says it falls with: no forecast."
         doubts.append(LawDoubt(LawFlag.NO_GAIN, sentence))
     elif ((best.exponents <= EXPONENTS[0]) | (best.exponents >= EXPONENTS[1])).any():
         low, high = EXPONENTS
         sentence = f"an exponent is at a bound of the search, {low:g} to {high:g}."
         doubts.append(LawDoubt(LawFlag.EXPONENT_BOUND, sentence))
-    least = float(model.values.min())
-    if not pinned and best.asymptote[0] <= 1e-6 * least:
+    if falls and not pinned and best.asymptote[0] <= NOTHING * least:
         sentence = "E is at its bound of zero: the rows show no irreducible loss."
         doubts.append(LawDoubt(LawFlag.ASYMPTOTE_ZERO, sentence))
     if profile is not None:

@@ -89,6 +89,8 @@ class LawModel(Protocol):
         """The loss laws of fits."""
         ...
 
-    def replicates(self, kind: str, number: int, seed: int, best: PowerSums) -> tuple[Array, Array]:
+    def replicates(
+        self, kind: str, number: int, seed: int, best: PowerSums, freedom: int
+    ) -> tuple[Array, Array]:
         """Weights and values of resampled rows: replicates x rows each."""
         ...

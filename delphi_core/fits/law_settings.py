@@ -12,6 +12,8 @@ from delphi_core.fits.law_models import Law
 DEFAULT_LAW: Law = "squares"
 DEFAULT_BAND: BandKind = "residual bootstrap"
 """Chosen by `law_choice.choose`; `python -m delphi_core walk-forward` does it again."""
+MOST_REPLICATES = 100_000
+"""Sets of rows that a bootstrap may draw."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ class LawSettings:
         Raises
         ------
         FitError
-            Law or band is unknown, E is negative or no number, or the level is out of range.
+            Law or band is unknown, E is negative or no number, the level is out of range, or
+            nothing is to be drawn.
         """
         for name, choice in (("law", Law), ("band", BandKind)):
             given, known = getattr(self, name), get_args(choice)
@@ -56,3 +59,8 @@ class LawSettings:
         pinned = self.asymptote
         if pinned is not None and not (isinstance(pinned, (int, float)) and 0 <= pinned < 1e6):
             raise FitError(f"E is pinned at {quoted(pinned)}; it must be 0 or a positive number.")
+        drawn = self.replicates
+        if not (isinstance(drawn, int) and 1 <= drawn <= MOST_REPLICATES):
+            raise FitError(
+                f"replicates is {quoted(drawn)}; it must be from 1 to {MOST_REPLICATES:,}."
+            )

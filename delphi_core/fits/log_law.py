@@ -1,7 +1,8 @@
 """The loss law by least squares in logarithms, many fits at once.
 
-ln(L - E) = ln A - alpha ln C is linear for a given E, so only E is searched: a grid, then
-bisection on the derivative of the residual sum of squares.
+ln(L - E) = ln A - alpha ln C is linear for a given E, so only E is searched: bisection on the
+derivative of the residual sum of squares where that turns from falling to rising on a grid, and E
+of zero.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from delphi_core.fits.projection import PowerSums
+from delphi_core.fits.projection import EXPONENTS, PowerSums
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 # E as a share of the least loss: E = (1 - gap) min L.
-_GAPS = np.concatenate([[1.0], np.linspace(0.99, 0.02, 60), np.geomspace(0.01, 1e-6, 30)])
+_GAPS = np.geomspace(1.0, 1e-6, 90)
 _BISECTIONS = 60
 
 
@@ -47,12 +48,16 @@ def fit_log_law(
     if asymptote is not None:
         return _sums(asymptote, x, values, weights)
     least = np.where(weights > 0, values, np.inf).min(axis=1)
-    table = np.stack(
-        [_sums((1 - gap) * least, x, values, weights).objective for gap in _GAPS], axis=1
-    )
-    place = table.argmin(axis=1)
-    high_gap = _GAPS[np.maximum(place - 1, 0)]
-    low_gap = _GAPS[np.minimum(place + 1, len(_GAPS) - 1)]
+    problems = np.arange(len(values))
+    levels = [(1 - gap) * least for gap in _GAPS]
+    table = np.stack([_sums(level, x, values, weights).objective for level in levels], axis=1)
+    slopes = np.stack([_slope(level, x, values, weights) for level in levels], axis=1)
+    # The objective may rise from E = 0 to a hump and fall to a narrow minimum that all of the grid
+    # misses; its derivative does not.
+    turns = (slopes[:, :-1] < 0) & (slopes[:, 1:] >= 0)
+    lower = np.where(turns, np.minimum(table[:, :-1], table[:, 1:]), np.inf)
+    place = np.where(turns.any(axis=1), lower.argmin(axis=1), len(_GAPS) - 2)
+    high_gap, low_gap = _GAPS[place], _GAPS[place + 1]
     for _ in range(_BISECTIONS):
         middle = (low_gap + high_gap) / 2
         rising = _slope((1 - middle) * least, x, values, weights) > 0
@@ -62,7 +67,6 @@ def fit_log_law(
     gap = (low_gap + high_gap) / 2
     best = _sums((1 - gap) * least, x, values, weights)
     zero = _sums(np.zeros_like(least), x, values, weights)
-    problems = np.arange(len(values))
     at_zero = zero.objective <= best.objective
     return zero.joined(best).at(np.where(at_zero, problems, problems + len(problems)))
 
@@ -78,6 +82,8 @@ def _sums(asymptote: Array, x: Array, values: Array, weights: Array) -> PowerSum
     spread = np.sum(weights * centered**2, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         slope = np.sum(weights * centered * logs, axis=1) / spread
+    # A sum of squares is convex in the slope, so its bound is the best within bounds.
+    slope = np.maximum(slope, -EXPONENTS[1])
     residuals = logs - y_mean[:, None] - slope[:, None] * centered
     objective = np.sum(weights * residuals**2, axis=1) / 2
     coefficients = np.exp(y_mean - slope * x_mean)[:, None]

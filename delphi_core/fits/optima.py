@@ -108,8 +108,8 @@ class Optima:
         pool = np.concatenate([widened_residuals(*row[:3]) for row in rows])
         columns = []
         for budget, (u, values, degree, reach) in zip(self.budgets, rows, strict=True):
-            own = (seed, round(1000 * np.log10(budget.flops)))
-            groups = size_groups(u * (reach - 1) / REACH)
+            own = (seed, round(1000 * np.log10(budget.flops)) % 2**32)
+            groups = size_groups(u * REACH / (reach - 1))
             if kind == "stratified bootstrap" and groups.max() + 1 >= FEWEST_FOR_PAIRS:
                 powers = bootstrap_replicates(
                     u, values, groups, degree=degree, replicates=number, seed=own

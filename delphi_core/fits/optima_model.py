@@ -98,9 +98,11 @@ class OptimaModel:
         exponent = sums.exponents[:, 0]
         return Laws(sums.asymptote, logs + exponent * self._center, exponent)
 
-    def replicates(self, kind: str, number: int, seed: int, best: PowerSums) -> tuple[Array, Array]:
+    def replicates(
+        self, kind: str, number: int, seed: int, best: PowerSums, freedom: int
+    ) -> tuple[Array, Array]:
         """L* of resampled rows; sets of rows without an optimum in each budget are left out."""
-        del best
+        del best, freedom
         values = self.optima.replicates(kind, number, seed)
         values = values[np.isfinite(values).all(axis=1) & (values > 0).all(axis=1)]
         return np.ones_like(values), values

@@ -58,8 +58,9 @@ class Profile:
 def row_variance(model: LawModel, best: PowerSums, freedom: int) -> tuple[float, float]:
     """Variance of one row, and what of it the objective's curvature leaves.
 
-    Squares: s^2 = sum r^2 / (n - p), and 1. Huber: sum psi^2 / (n - p) over the square of the mean
-    of psi', and that mean.
+    Squares: s^2 = sum r^2 / (n - p), and 1. Huber: K^2 sum psi^2 / (n - p) over the square of the
+    mean m of psi', and that mean; K = 1 + p (1 - m) / (n m), since few rows lie inside delta and a
+    fit draws some of them there (Huber 1981, section 7.6).
     """
     residuals, weights = best.residuals[0], model.row_weights
     if model.delta is None:
@@ -68,7 +69,9 @@ def row_variance(model: LawModel, best: PowerSums, freedom: int) -> tuple[float,
         psi = np.clip(residuals, -model.delta, model.delta)
         inside = float(np.average(np.abs(residuals) <= model.delta, weights=weights))
         inside = max(inside, 1 / len(residuals))
-        variance = float(np.sum(weights * psi**2)) / freedom / inside**2
+        number = len(residuals)
+        correction = 1 + (number - freedom) / number * (1 - inside) / inside
+        variance = correction**2 * float(np.sum(weights * psi**2)) / freedom / inside**2
     # Rows without noise leave rounding only.
     return max(variance, 1e-24), inside
 

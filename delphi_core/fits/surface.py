@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from delphi_core.errors import FitError
-from delphi_core.fits.law_doubts import LawFlag, UnidentifiedError, check_surface
+from delphi_core.fits.law_doubts import check_surface
 from delphi_core.fits.law_settings import DEFAULT_BAND, LawSettings
 from delphi_core.fits.loss_law import LossLaw, law_of
 from delphi_core.fits.power_law import PowerLaw
@@ -71,14 +71,8 @@ class SurfaceFit(LawSettings):
         params, tokens, values, flops = (
             rows[name].to_numpy(dtype=np.float64) for name in ("params", "tokens", "value", "flops")
         )
-        check_surface(params, tokens, 5 - (self.asymptote is not None))
-        if self.asymptote is not None and values.min() <= self.asymptote:
-            raise UnidentifiedError(
-                LawFlag.BELOW_ASYMPTOTE,
-                f"a loss lies at or below the pinned E of {self.asymptote:g}: pin it below "
-                f"{values.min():.4g}.",
-            )
         budgets, groups = np.unique(rows["budget_flops"], return_inverse=True)
+        check_surface(params, tokens, values, self.asymptote, budgets=len(budgets))
         sizes = np.bincount(groups)
         model = SurfaceModel(
             params=params,

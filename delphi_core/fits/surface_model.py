@@ -119,7 +119,9 @@ class SurfaceModel:
             log_k = np.logaddexp(log_a - alpha * log_g, log_b + beta * log_g)
         return Laws(sums.asymptote, log_k + exponent * np.log(self.k), exponent)
 
-    def replicates(self, kind: str, number: int, seed: int, best: PowerSums) -> tuple[Array, Array]:
+    def replicates(
+        self, kind: str, number: int, seed: int, best: PowerSums, freedom: int
+    ) -> tuple[Array, Array]:
         """Runs drawn again within budgets, or residuals drawn over all runs."""
         rng = np.random.default_rng((seed, len(self.values)))
         weights = np.ones((number, len(self.values)))
@@ -132,8 +134,8 @@ class SurfaceModel:
             if kind == "stratified bootstrap":
                 weights[:, places] = rng.multinomial(size, np.full(size, 1 / size), size=number)
         if kind == "residual bootstrap":
-            # Widened to vary as the noise does: 5 parameters take their share.
-            left = (observed - fitted) * np.sqrt(len(fitted) / (len(fitted) - self.parameters))
+            # Widened to vary as the noise does: the parameters take their share.
+            left = (observed - fitted) * np.sqrt(len(fitted) / freedom)
             drawn = left[rng.integers(0, len(left), size=values.shape)]
             values = np.exp(fitted + drawn) if self.law == "log" else fitted + drawn
         return weights, values
