@@ -9,7 +9,7 @@ import pandas as pd
 
 from delphi_core.errors import FitError
 from delphi_core.fits.law_methods import LawMethod, method_named
-from delphi_core.fits.walk_forward import FEWEST_BUDGETS
+from delphi_core.fits.loss_law import FEWEST_BUDGETS
 
 if TYPE_CHECKING:
     from delphi_core.fits.bands import BandKind

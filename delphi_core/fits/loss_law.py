@@ -239,7 +239,9 @@ class LossLaw:
                 "squares": "from the loss surface by least squares (variable projection)",
                 "huber": "from the loss surface by Huber's loss of L (delta 0.001)",
             }[self.settings.law]
-        meaning = f"the {COMPUTES[self.compute]}" if self.compute in COMPUTES else self.compute
+        meaning = (
+            f"the {COMPUTES[self.compute]}" if self.compute in COMPUTES else f"as {self.compute}"
+        )
         if self.band.method != "none":
             band = f"{100 * self.band.level:g} % band by the {METHOD_WORDS[self.band.method]}"
         elif self.band.failed:
