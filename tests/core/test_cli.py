@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
+import delphi_core as dc
 from delphi_core.cli import main
+from delphi_core.cli_text import walk_forward_text
 
 MACRO = "eval/paloma/macro_loss"
 
@@ -184,3 +186,145 @@ def test_as_a_process(tmp_path):
     shown = process("validate", str(odd), PYTHONIOENCODING="ascii")
     assert (shown.returncode, len(shown.stdout.splitlines())) == (0, 1)
     assert "\x1b" not in shown.stdout
+
+
+def numbers_of(document):
+    """Every number of a document; none of them is NaN or infinite."""
+    if isinstance(document, dict):
+        document = list(document.values())
+    if isinstance(document, list):
+        return [number for part in document for number in numbers_of(part)]
+    return [document] if isinstance(document, float) else []
+
+
+def test_loss_law_as_the_api_gives_it(run, snapshot):
+    command = ("fit", "--law", "log", "--band", "profile", "--target-flops", "1e24", "--json")
+    status, out, err = run(*command, "--level", "0.8")
+    assert (status, err) == (0, "")
+    document = json.loads(out, parse_constant=pytest.fail)
+    fit = dc.fit_isoflops(snapshot.records("delphi", MACRO), level=0.8)
+    law = dc.fit_loss_law(fit, law="log", band="profile", level=0.8)
+    own = document["loss_law"]
+    assert (own["E"], own["A"], own["alpha"]) == (law.asymptote, law.coefficient, law.exponent)
+    assert (own["law"], own["interval"], own["level"]) == ("log", "profile", 0.8)
+    assert (own["E_low"], own["E_high"]) == (law.profile.interval.low, law.profile.interval.high)
+    assert [f"{row['flops']:.0e}" for row in document["forecasts"]] == [
+        *("1e+21", "1e+22", "1e+23", "1e+24")
+    ]
+    for row in document["forecasts"]:
+        forecast = law.predict(row["flops"])
+        assert (row["predicted"], row["low"], row["high"]) == (
+            forecast.value,
+            forecast.low,
+            forecast.high,
+        )
+    assert [row["covered"] for row in document["forecasts"]][-1] is None
+    assert len(numbers_of(document)) > 100
+
+
+def test_pinned_e(run):
+    command = ("fit", "--ladder", "moe-v16", "--law", "log", "--asymptote", "1.6", "--json")
+    document = json.loads(run(*command)[1])
+    law, (small, large) = document["loss_law"], document["forecasts"]
+    assert (law["E"], law["E_pinned"]) == (1.6, True)
+    assert (round(law["A"], 2), round(law["alpha"], 4)) == (95.17, 0.0941)
+    assert (round(small["predicted"], 3), round(large["predicted"], 3)) == (2.606, 2.252)
+    assert (round(small["counted"], 4), small["rule"]) == (2.5987, "best of 2 sizes")
+
+
+def test_surface_as_the_api_gives_it(run, snapshot):
+    status, out, err = run("fit", "--method", "surface", "--target-flops", "1e25", "--json")
+    assert (status, err) == (0, "")
+    document = json.loads(out, parse_constant=pytest.fail)
+    surface = dc.fit_surface(dc.fit_isoflops(snapshot.records("delphi", MACRO)))
+    own = document["surface"]
+    assert (own["law"], own["E"], own["objective"]) == ("log", surface.asymptote, surface.objective)
+    assert (own["A"], own["B"]) == surface.coefficients
+    assert (own["alpha"], own["beta"]) == surface.exponents
+    assert own["condition_number"] == surface.condition
+    assert document["token_law"]["alpha"] == surface.law("tokens").exponent
+    assert document["forecasts"][-1]["predicted"] == surface.loss_law.predict(1e25).value
+    assert len(document["budgets"]) == 7
+    squares = json.loads(run("fit", "--method", "surface", "--law", "squares", "--json")[1])
+    assert squares["surface"]["law"] == "squares"
+    assert round(squares["surface"]["E"], 3) == 2.579
+
+
+@pytest.mark.parametrize("method", ["parabola", "surface"])
+@pytest.mark.parametrize("ladder", ["delphi", "moe-v16", "moe-aug-hero"])
+def test_forecasts_as_text(run, ladder, method):
+    status, out, err = run("fit", "--ladder", ladder, "--method", method)
+    assert (status, err) == (0, "")
+    assert "L* = " in out
+    assert "forecast" in out
+    if ladder != "moe-aug-hero":
+        assert "nothing here tests" in out
+        assert "in the band" in out or "outside" in out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit", "--law", "cubic"],
+        ["fit", "--band", "wide"],
+        ["fit", "--asymptote", "low"],
+        ["fit", "--target-flops", "1e27"],
+        ["fit", "--target-flops", "nan"],
+        ["fit", "--target-flops", "many"],
+        ["walk-forward", "--replicates", "few"],
+        ["walk-forward", "delphi"],
+    ],
+)
+def test_wrong_values_are_status_2(arguments):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (["fit", "--asymptote", "-1"], 1, "E is pinned at '-1.0'; it must be 0 or a positive"),
+        (["fit", "--asymptote", "nan"], 1, "E is pinned at 'nan'"),
+        (["fit", "--level", "1"], 1, "level is '1.0'"),
+        (["fit", "--asymptote", "3"], 3, "no loss law was fitted: 2 of 7 losses lie at or below"),
+        (["fit", "--method", "surface", "--asymptote", "5"], 3, "no surface was fitted: 78 of 78"),
+        (["walk-forward", "--ladder", "delphy"], 1, "no ladder 'delphy'"),
+        (["walk-forward", "--ladder", "moe-aug-hero"], 1, "walk-forward needs 5 budgets"),
+        (["walk-forward", "--ladder", "delphi", "--replicates", "0"], 1, "replicates is '0'"),
+        (["walk-forward", "--ladder", "delphi", "--level", "2"], 1, "level is '2.0'"),
+    ],
+)
+def test_what_cannot_be_had_is_one_sentence(run, arguments, status, words):
+    found, out, err = run(*arguments, "--json")
+    assert found == status
+    assert words in err
+    assert len(err.strip().splitlines()) == 1
+    if status == 3:
+        document = json.loads(out)
+        assert document["unidentified"]["flag"] == "below_asymptote"
+        assert document["unidentified"]["sentence"] in err
+        assert "loss_law" not in document
+    else:
+        assert out == ""
+
+
+def test_walk_forward(run):
+    command = ("walk-forward", "--ladder", "delphi", "--replicates", "50", "--json")
+    status, out, err = run(*command)
+    assert (status, err) == (0, "")
+    document = json.loads(out, parse_constant=pytest.fail)
+    assert document["ladders"] == ["delphi"]
+    assert document["default"] == {
+        "method": "cubic squares",
+        "band": "residual bootstrap",
+        "chosen_on": ["delphi", "delphi-attempt-1", "moe-v16"],
+    }
+    best, *others = document["scores"]
+    assert document["chosen"] == {"method": best["method"], "band": best["band"]}
+    assert all(best["score"] <= other["score"] for other in others if other["score"] is not None)
+    assert len(document["cuts"]) == 15 * 5 * (3 + 2 + 1)
+    assert {cut["ladder"] for cut in document["cuts"]} == {"delphi"}
+    text = walk_forward_text(document)
+    assert "nothing here tests" in text
+    assert f"{best['method']}, {best['band']}" in text

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
@@ -148,7 +148,9 @@ def test_profile_band_at_1e23(snapshot):
     exponent=st.floats(0.03, 0.6),
     law=st.sampled_from(LAWS),
 )
-@settings(deadline=None, max_examples=60)
+# Its sum of squares by E rises from zero to a hump and has its minimum in a narrow dip.
+@example(asymptote=3.0, share=0.25, exponent=0.5, law="log")
+@settings(deadline=None, max_examples=40)
 def test_known_laws_are_recovered(asymptote, share, exponent, law):
     gap = share * (BUDGETS / 3e19) ** -exponent
     for level, pin in ((asymptote, None), (asymptote, asymptote), (0.0, None), (0.0, 0.0)):
@@ -173,7 +175,7 @@ def test_doubling_the_optima_changes_nothing(law):
 
 @pytest.mark.parametrize("law", LAWS)
 @given(factor=st.floats(-30, 30).map(lambda power: 10.0**power))
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=8)
 def test_units_of_compute_change_only_units(law, factor):
     one = noisy()
     base = dc.fit_loss_law(one, law=law, band="profile")
