@@ -258,7 +258,7 @@ def test_forecasts_as_text(run, ladder, method):
     assert "L* = " in out
     assert "forecast" in out
     if ladder != "moe-aug-hero":
-        assert "nothing here tests" in out
+        assert "further out the law is a guess" in out
         assert "in the band" in out or "outside" in out
 
 
@@ -326,5 +326,21 @@ def test_walk_forward(run):
     assert len(document["cuts"]) == 15 * 5 * (3 + 2 + 1)
     assert {cut["ladder"] for cut in document["cuts"]} == {"delphi"}
     text = walk_forward_text(document)
-    assert "nothing here tests" in text
+    assert "cannot test 333" in text
     assert f"{best['method']}, {best['band']}" in text
+
+
+def test_methods_are_those_of_the_core(run):
+    status, out, err = run("methods", "--ladder", "moe-v16", "--band", "delta", "--json")
+    assert (status, err) == (0, "")
+    rows = json.loads(out, parse_constant=pytest.fail)["rows"]
+    table = dc.methods_table(
+        dc.load_snapshot().records("moe-v16", "eval/paloma/macro_loss"),
+        dc.IsoflopFit(x="active_params"),
+        dc.LawSettings(band="delta"),
+    )
+    assert [row["method"] for row in rows] == list(table["method"])
+    assert [row["error_pct"] for row in rows] == list(table["error_pct"])
+    status, out, _ = run("methods", "--ladder", "moe-v16", "--band", "delta")
+    assert status == 0
+    assert len(out.splitlines()) == 1 + len(table)

@@ -8,7 +8,7 @@ import pytest
 import delphi_core as dc
 from delphi_core.fits.law_choice import choose
 from delphi_core.fits.law_methods import METHODS, LawMethod
-from delphi_core.law_export import law_document, walk_forward_document
+from delphi_core.law_documents import law_document, walk_forward_document
 
 MACRO = "eval/paloma/macro_loss"
 DRAWS = 40
