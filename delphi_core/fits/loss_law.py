@@ -156,8 +156,8 @@ class LossLaw:
             reach = ratio_words(self.reach)
             tested = f"walk-forward on this ladder reaches an extrapolation ratio of {reach}"
         return (
-            f"{tested}; nothing here tests the law {ratio_words(ratio)} times beyond its data, "
-            "where its form or its E may be wrong."
+            f"{tested}; nothing it is chosen by tests the law {ratio_words(ratio)} times beyond "
+            "its data, where its form or its E may be wrong."
         )
 
     @property
@@ -190,7 +190,10 @@ class LossLaw:
         )
 
     def predict(self, flops: npt.ArrayLike) -> Forecast:
-        """L* with its band at compute `flops` (FLOP; any shape)."""
+        """L* with its band at compute `flops` (FLOP; any shape).
+
+        No law falls below its E, so no band does: below E where that is pinned, else below zero.
+        """
         compute = np.asarray(flops, dtype=np.float64)
         flat = compute.reshape(-1)
 
@@ -198,6 +201,7 @@ class LossLaw:
             return self.model.laws(sums).predict(flat)
 
         low, high = self.band.ends(losses)
+        low = np.where(np.isfinite(low), np.maximum(low, self.settings.asymptote or 0.0), low)
         value = losses(self.band.best)[0]
         shape = compute.shape
         return Forecast(
@@ -244,6 +248,9 @@ class LossLaw:
         )
         if self.band.method != "none":
             band = f"{100 * self.band.level:g} % band by the {METHOD_WORDS[self.band.method]}"
+            if self.band.failed:
+                sets, failed = self.band.replicates, self.band.failed
+                band += f" ({sets:,} sets of rows, {failed:,} of them give no law and are left out)"
         elif self.band.failed:
             band = "no band: too few sets of resampled rows give a law"
         else:
