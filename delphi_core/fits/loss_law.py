@@ -251,6 +251,8 @@ class LossLaw:
             if self.band.failed:
                 sets, failed = self.band.replicates, self.band.failed
                 band += f" ({sets:,} sets of rows, {failed:,} of them give no law and are left out)"
+        elif not isfinite(self.coefficient):
+            band = "no band: a term of the surface is zero, so it has no law in compute"
         elif self.band.failed:
             band = "no band: too few sets of resampled rows give a law"
         else:

@@ -3,13 +3,16 @@
 import io
 import json
 import runpy
+import shutil
 from contextlib import redirect_stdout
 
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
 
 import delphi_core as dc
+from delphi_core import snapshot as snapshots
 from delphi_core.cli import main
 from delphi_core.export import points_csv
 from delphi_core.fits import loss_law
@@ -264,3 +267,30 @@ def test_bootstraps_where_a_curve_passes_through_all_rows_of_a_budget(open_scali
     page = open_scaling(ladder="moe-aug-hero", asymptote="1.6", band="stratified bootstrap")
     assert not page.exception
     assert "90 % band by the bootstrap within budgets" in words(page)
+
+
+@pytest.mark.parametrize("tab", ["loss", "size", "asymptote", "methods"])
+def test_a_surface_with_a_term_of_zero_has_no_forecast_and_the_page_says_so(
+    tmp_path, monkeypatch, open_scaling, tab
+):
+    folder = shutil.copytree(snapshots.BUNDLED, tmp_path / "snapshot")
+    runs = pd.read_csv(folder / "runs.csv", dtype=str, keep_default_na=False)
+    evals = pd.read_csv(folder / "evals.csv", dtype=str, keep_default_na=False)
+    keys = pd.MultiIndex.from_frame(evals[["ladder", "run"]])
+    own = (evals["ladder"] == "delphi") & (evals["metric"] == MACRO)
+    sizes = runs.set_index(["ladder", "run"]).loc[keys[own], ["tokens", "params"]].astype(float)
+    # Larger models are no better, whatever their tokens.
+    losses = 2 + 300 * sizes["tokens"] ** -0.3 + 0.02 * np.log(sizes["params"] / 1e9)
+    losses += 0.003 * np.random.default_rng(0).normal(size=len(losses))
+    evals.loc[own, "value"] = [repr(float(loss)) for loss in losses]
+    evals.to_csv(folder / "evals.csv", index=False, lineterminator="\n")
+    snapshots.write_manifest(folder, "2030-01-01T00:00:00Z")
+    monkeypatch.setenv("DELPHI_SNAPSHOT", str(folder))
+    st.cache_resource.clear()
+    page = open_scaling(method="surface", tab=tab)
+    st.cache_resource.clear()
+    assert not page.exception
+    assert "nan" not in words(page).lower().split()
+    assert "these rows determine no loss law" in page.title[0].value
+    if tab == "loss":
+        assert "the loss does not fall with what the law says it falls with" in words(page)
