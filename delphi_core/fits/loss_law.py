@@ -107,6 +107,8 @@ class LossLaw:
         How far it can be trusted.
     budget_flops
         C of each budget it was fitted on, ascending, FLOP.
+    optima_flops
+        C of those that have an optimum of their own, which walk-forward cuts at, ascending, FLOP.
     runs
         How many runs that were; None where it is not known.
     compute
@@ -124,6 +126,7 @@ class LossLaw:
     exponent: float
     band: Band
     budget_flops: tuple[float, ...]
+    optima_flops: tuple[float, ...]
     runs: int | None
     compute: str
     uncertain: tuple[str, ...]
@@ -142,9 +145,9 @@ class LossLaw:
     @property
     def reach(self) -> float | None:
         """The longest extrapolation ratio that walk-forward tests; None with too few budgets."""
-        if self.budgets <= FEWEST_BUDGETS:
+        if len(self.optima_flops) <= FEWEST_BUDGETS:
             return None
-        return self.largest_flops / self.budget_flops[FEWEST_BUDGETS - 1]
+        return self.optima_flops[-1] / self.optima_flops[FEWEST_BUDGETS - 1]
 
     def beyond_reach(self, flops: float) -> str:
         """A sentence where a forecast lies further out than anything tests; else empty."""
@@ -268,6 +271,7 @@ def law_of(
     budget_flops: tuple[float, ...],
     runs: int | None,
     compute: str,
+    optima_flops: tuple[float, ...] | None = None,
     uncertain: Sequence[str] = (),
 ) -> LossLaw:
     """The loss law of a model's rows, with its band.
@@ -280,6 +284,8 @@ def law_of(
         What is asked for.
     source, budget_flops, runs, compute
         As `LossLaw` has them.
+    optima_flops
+        As `LossLaw` has them; None where every budget has an optimum.
     uncertain
         The optima that are flagged, in words.
     """
@@ -304,6 +310,7 @@ def law_of(
         exponent=float(law.exponent[0]),
         band=band,
         budget_flops=budget_flops,
+        optima_flops=budget_flops if optima_flops is None else optima_flops,
         runs=runs,
         compute=compute,
         uncertain=tuple(uncertain),
