@@ -152,6 +152,9 @@ def _methods(options: argparse.Namespace) -> int:
         "rows": plain_rows(table),
     }
     print(json.dumps(document, indent=2, allow_nan=False) if options.json else methods_text(table))
+    if table["E"].isna().all():
+        print("no method gives a law here.", file=sys.stderr)
+        return INCOMPLETE
     return DONE
 
 

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from delphi_core.fits.law_settings import LawSettings
     from delphi_core.fits.loss_law import LossLaw
 
+_LAW_COLUMNS = ["E", "E_low", "E_high", "A", "alpha", "runs", "budgets", "compute"]
+_FORECAST_COLUMNS = [
+    "flops", "ratio", "beyond_walk_forward", "run", "predicted", "low", "high", "level",
+    "interval", "measured", "counted", "rule", "error_pct", "covered", "run_noise",
+    "noise_low", "noise_high",
+]  # fmt: skip
+
 
 def held_out_table(
     law: LossLaw, found: Sequence[HeldOut], targets: Sequence[float] = ()
@@ -80,12 +87,7 @@ def held_out_table(
                 "noise_high": float(noise_high),
             }
         rows.append(row)
-    columns = [
-        "flops", "ratio", "beyond_walk_forward", "run", "predicted", "low", "high", "level",
-        "interval", "measured", "counted", "rule", "error_pct", "covered", "run_noise",
-        "noise_low", "noise_high",
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=columns).sort_values(
+    return pd.DataFrame(rows, columns=_FORECAST_COLUMNS).sort_values(
         "flops", kind="stable", ignore_index=True
     )
 
@@ -144,8 +146,8 @@ def methods_table(
     -------
     DataFrame
         One row a method and forecast: method, E, E_low, E_high, A, alpha, runs, budgets, compute
-        (what C is), then the columns of `held_out_table`, and flags; a method that cannot be
-        fitted has one row with the reason in `notes`.
+        (what C is), then the columns of `held_out_table`, and notes (a sentence for each flag); a
+        method that cannot be fitted has one row with the reason in notes.
     """
     fits: dict[IsoflopFit, IsoflopResult] = {}
     tables = []
@@ -165,8 +167,9 @@ def methods_table(
         if not len(forecasts):
             table = pd.DataFrame([shared]).reindex(columns=[*forecasts.columns, *shared])
         table["notes"] = " ".join(doubt.sentence for doubt in law.doubts)
-        tables.append(table[[*shared, *forecasts.columns, "notes"]])
-    return pd.concat(tables, ignore_index=True)
+        tables.append(table)
+    columns = ["method", *_LAW_COLUMNS, *_FORECAST_COLUMNS, "notes"]
+    return pd.concat(tables, ignore_index=True).reindex(columns=columns)
 
 
 def _coefficients(law: LossLaw) -> dict[str, Any]:

@@ -159,7 +159,8 @@ def band_of(
     else:
         weights, values = model.replicates(kind, replicates, seed, best, freedom)
         if len(weights) < 0.2 * replicates:
-            return Band("none", level, best, best, replicates=replicates, failed=replicates)
+            failed = replicates - len(weights)
+            return Band("none", level, best, best, replicates=replicates, failed=failed)
     asymptote = np.repeat(best.asymptote, len(weights)) if pinned else None
     start = best.repeated(len(weights))
     members = model.fit(weights, asymptote=asymptote, start=start, values=values)

@@ -37,7 +37,8 @@ def fit_log_law(
     weights : array, problems x rows
         Not negative; a row with weight 0 does not count.
     asymptote : array, problems
-        E where it is pinned, below every L that counts; None to fit it.
+        E where it is pinned; None to fit it. Where an L that counts is not above it there is no
+        law: its numbers are not numbers.
 
     Returns
     -------
@@ -75,7 +76,7 @@ def _sums(asymptote: Array, x: Array, values: Array, weights: Array) -> PowerSum
     """The regression of ln(L - E) on ln C at given E."""
     # Rows that do not count may lie below E.
     gap = np.where(weights > 0, values - asymptote[:, None], 1.0)
-    logs = np.log(np.maximum(gap, 1e-300))
+    logs = np.log(np.where(gap > 0, gap, np.nan))
     total = weights.sum(axis=1)
     x_mean, y_mean = weights @ x / total, np.sum(weights * logs, axis=1) / total
     centered = x - x_mean[:, None]

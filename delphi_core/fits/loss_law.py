@@ -107,6 +107,8 @@ class LossLaw:
         How far it can be trusted.
     budget_flops
         C of each budget it was fitted on, ascending, FLOP.
+    optima_flops
+        C of those that have an optimum of their own, which walk-forward cuts at, ascending, FLOP.
     runs
         How many runs that were; None where it is not known.
     compute
@@ -124,6 +126,7 @@ class LossLaw:
     exponent: float
     band: Band
     budget_flops: tuple[float, ...]
+    optima_flops: tuple[float, ...]
     runs: int | None
     compute: str
     uncertain: tuple[str, ...]
@@ -142,9 +145,9 @@ class LossLaw:
     @property
     def reach(self) -> float | None:
         """The longest extrapolation ratio that walk-forward tests; None with too few budgets."""
-        if self.budgets <= FEWEST_BUDGETS:
+        if len(self.optima_flops) <= FEWEST_BUDGETS:
             return None
-        return self.largest_flops / self.budget_flops[FEWEST_BUDGETS - 1]
+        return self.optima_flops[-1] / self.optima_flops[FEWEST_BUDGETS - 1]
 
     def beyond_reach(self, flops: float) -> str:
         """A sentence where a forecast lies further out than anything tests; else empty."""
@@ -156,8 +159,8 @@ class LossLaw:
             reach = ratio_words(self.reach)
             tested = f"walk-forward on this ladder reaches an extrapolation ratio of {reach}"
         return (
-            f"{tested}; nothing here tests the law {ratio_words(ratio)} times beyond its data, "
-            "where its form or its E may be wrong."
+            f"{tested}; nothing it is chosen by tests the law {ratio_words(ratio)} times beyond "
+            "its data, where its form or its E may be wrong."
         )
 
     @property
@@ -190,7 +193,10 @@ class LossLaw:
         )
 
     def predict(self, flops: npt.ArrayLike) -> Forecast:
-        """L* with its band at compute `flops` (FLOP; any shape)."""
+        """L* with its band at compute `flops` (FLOP; any shape).
+
+        No law falls below its E, so no band does: below E where that is pinned, else below zero.
+        """
         compute = np.asarray(flops, dtype=np.float64)
         flat = compute.reshape(-1)
 
@@ -198,6 +204,7 @@ class LossLaw:
             return self.model.laws(sums).predict(flat)
 
         low, high = self.band.ends(losses)
+        low = np.where(np.isfinite(low), np.maximum(low, self.settings.asymptote or 0.0), low)
         value = losses(self.band.best)[0]
         shape = compute.shape
         return Forecast(
@@ -244,6 +251,11 @@ class LossLaw:
         )
         if self.band.method != "none":
             band = f"{100 * self.band.level:g} % band by the {METHOD_WORDS[self.band.method]}"
+            if self.band.failed:
+                sets, failed = self.band.replicates, self.band.failed
+                band += f" ({sets:,} sets of rows, {failed:,} of them give no law and are left out)"
+        elif not isfinite(self.coefficient):
+            band = "no band: a term of the surface is zero, so it has no law in compute"
         elif self.band.failed:
             band = "no band: too few sets of resampled rows give a law"
         else:
@@ -259,6 +271,7 @@ def law_of(
     budget_flops: tuple[float, ...],
     runs: int | None,
     compute: str,
+    optima_flops: tuple[float, ...] | None = None,
     uncertain: Sequence[str] = (),
 ) -> LossLaw:
     """The loss law of a model's rows, with its band.
@@ -271,6 +284,8 @@ def law_of(
         What is asked for.
     source, budget_flops, runs, compute
         As `LossLaw` has them.
+    optima_flops
+        As `LossLaw` has them; None where every budget has an optimum.
     uncertain
         The optima that are flagged, in words.
     """
@@ -295,6 +310,7 @@ def law_of(
         exponent=float(law.exponent[0]),
         band=band,
         budget_flops=budget_flops,
+        optima_flops=budget_flops if optima_flops is None else optima_flops,
         runs=runs,
         compute=compute,
         uncertain=tuple(uncertain),

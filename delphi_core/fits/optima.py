@@ -88,14 +88,15 @@ class Optima:
         kind
             stratified bootstrap: rows resampled within each budget that has six different sizes or
             more, residuals in the others. residual bootstrap: residuals of all budgets' curves
-            pooled, each widened by 1 / sqrt(1 - leverage), added to the curves.
+            pooled, each widened by 1 / sqrt(1 - leverage), added to the curves. A budget whose
+            curve passes through all its rows has no residuals of its own: it takes the pooled.
         number, seed
             How many sets of rows, and how they are drawn.
 
         Returns
         -------
         array, replicates x optima
-            Not a number where the rows drawn give no optimum.
+            Not a number where the rows drawn give no optimum, or no residual tells noise.
 
         Raises
         ------
@@ -105,9 +106,13 @@ class Optima:
         if self.isoflop is None:
             raise FitError("published optima have no rows to resample; choose another band.")
         rows = [_rows_of(self.isoflop, budget) for budget in self.budgets]
-        pool = np.concatenate([widened_residuals(*row[:3]) for row in rows])
+        residuals = [widened_residuals(*row[:3]) for row in rows]
+        pool = np.concatenate(residuals)
+        if not len(pool):
+            return np.full((number, len(rows)), np.nan)
         columns = []
-        for budget, (u, values, degree, reach) in zip(self.budgets, rows, strict=True):
+        for budget, row, left in zip(self.budgets, rows, residuals, strict=True):
+            u, values, degree, reach = row
             own = (seed, round(1000 * np.log10(budget.flops)) % 2**32)
             groups = size_groups(u * REACH / (reach - 1))
             if kind == "stratified bootstrap" and groups.max() + 1 >= FEWEST_FOR_PAIRS:
@@ -115,7 +120,7 @@ class Optima:
                     u, values, groups, degree=degree, replicates=number, seed=own
                 )
             else:
-                drawn = None if kind == "stratified bootstrap" else pool
+                drawn = left if kind == "stratified bootstrap" and len(left) else pool
                 powers = residual_replicates(u, values, degree, number, own, pool=drawn)
             columns.append(_losses(powers, reach))
         return np.stack(columns, axis=1)

@@ -92,6 +92,7 @@ class SurfaceFit(LawSettings):
             self,
             source="surface",
             budget_flops=tuple(float(flops) for flops in budgets),
+            optima_flops=tuple(budget.flops for budget in isoflop.optima),
             runs=len(rows),
             compute=isoflop.compute,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
@@ -112,6 +113,9 @@ def scaling_fitted(snapshot: Snapshot, fit: ScalingFit) -> Fitted:
             params = fit_params_law(optima, level=fit.level)
     except FitError as error:
         problems.append(f"No law of the optimal size: {error}")
+    if law is not None and not isfinite(law.coefficient):
+        problems += [f"No loss law: {doubt.sentence}" for doubt in law.doubts]
+        law = None
     return Fitted(isoflop, optima, law, tokens, params, surface, held_out, tuple(problems))
 
 

@@ -130,13 +130,19 @@ def walk_forward(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     if not len(rows):
         st.info("Walk-forward needs five budgets with an optimum: four to fit and one to meet.")
         return
-    held_out = None if fitted.law is None else _forecasts(view, fitted).dropna(subset="error_pct")
+    # Walk-forward fits E at every cut, so the held-out runs beside it are held against such a law.
+    law = profiled(snapshot, view.fit)
+    held_out = None
+    if law is not None:
+        held_out = law_tables.held_out_table(law, fitted.held_out).dropna(subset="error_pct")
     figure = walk_forward_figure(rows, method, held_out)
     alt = law_words.walk_forward_alt(rows, method)
     st.plotly_chart(figure, alt=alt, key="walk_chart")
     lines = [words.CHOICE]
-    if fitted.law is not None and fitted.held_out:
-        lines.append(fitted.law.beyond_reach(fitted.held_out[-1].flops))
+    if view.pinned is not None:
+        lines.append(f"E is fitted at every cut; the pinned E of {view.pinned:g} plays no part.")
+    if law is not None and fitted.held_out:
+        lines.append(law.beyond_reach(fitted.held_out[-1].flops))
     _lines([line for line in lines if line])
     tables.walk_forward(rows)
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 CHOICE = (
     f"The default method and band, {DEFAULT_METHOD.name} with the {METHOD_WORDS[DEFAULT_BAND]}, "
-    "have the least interval score of all methods and bands in walk-forward over "
+    "have the least interval score (90 % bands) of all methods and bands in walk-forward over "
     f"{', '.join(CHOSEN_ON)} (each ladder counts the same); held-out runs play no part in it. "
-    "python -m delphi_core walk-forward makes the choice again and prints these numbers."
+    "python -m delphi_core walk-forward makes the choice again and prints every score."
 )
 LAW_TITLES = {"log": "log(L − E)", "squares": "squares", "huber": "Huber"}
 TAB_TITLES = {
@@ -76,9 +76,12 @@ def verdict(fitted: Fitted, target: float | None) -> list[str]:
             f"{_place(item.measured, float(forecast.low), float(forecast.high))}."
         )
     if target is not None:
+        # What was measured within three digits of the target stands above, with its error.
+        measured = {flops_words(item.flops) for item in fitted.held_out}
+        ending = "." if flops_words(target) in measured else "; not measured."
         lines.append(
-            f"At {flops_words(target)}, {_times(law, target)}: forecast {_forecast(law, target)}; "
-            "not measured."
+            f"At {flops_words(target)}, {_times(law, target)}: forecast {_forecast(law, target)}"
+            f"{ending}"
         )
     if fitted.held_out and law.band.method != "none":
         lines.append(f"The band holds {inside} of {len(fitted.held_out)} held-out budgets.")
@@ -139,9 +142,10 @@ def asymptote_verdict(ladder: Ladder, view: ScalingView, law: LossLaw, flops: fl
     )
     lines = [known, moves]
     if view.pinned is not None:
-        inside = "inside" if low <= view.pinned <= high else "outside"
-        where = f"{inside} the interval (dashed line)"
-        if view.pinned > profile.asymptotes[-1]:
+        where = f"{'inside' if low <= view.pinned <= high else 'outside'} the interval"
+        if view.pinned <= profile.asymptotes[-1]:
+            where += " (dashed line)"
+        elif view.pinned >= law.model.values.min():
             where = "where no law has it: losses lie at or below it"
         lines.append(f"E is pinned at {view.pinned:g}, {where}.")
     if ladder.pinned_asymptote:

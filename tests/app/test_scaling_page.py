@@ -3,13 +3,16 @@
 import io
 import json
 import runpy
+import shutil
 from contextlib import redirect_stdout
 
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
 
 import delphi_core as dc
+from delphi_core import snapshot as snapshots
 from delphi_core.cli import main
 from delphi_core.export import points_csv
 from delphi_core.fits import loss_law
@@ -102,13 +105,14 @@ def test_forecasts_are_those_of_the_command_line(open_scaling, capsys, ladder, m
 
 def test_methods_are_those_of_the_core_with_an_error_on_each_held_out_run(open_scaling):
     page = open_scaling(tab="methods")
-    shown = table_with(page, "error 1.00001e+23")
+    (shown,) = [table.value for table in page.dataframe if "method" in table.value]
     assert list(shown["method"]) == [method.name for method in METHODS]
     records = dc.load_snapshot().records("delphi", MACRO)
     table = dc.methods_table(records, dc.IsoflopFit(), dc.LawSettings(), [1e24])
-    for flops, name in ((1.000006e21, "1.00001e+21"), (9.99995e21, "9.99995e+21")):
-        own = table[np.isclose(table["flops"], flops, rtol=1e-5)]
-        np.testing.assert_array_equal(shown[f"error {name}"], own["error_pct"])
+    for flops, own in table.groupby("flops"):
+        np.testing.assert_array_equal(shown[f"forecast {flops}"], own["predicted"])
+        if own["error_pct"].notna().all():
+            np.testing.assert_array_equal(shown[f"error {flops}"], own["error_pct"])
     assert {"E", "E_low", "E_high", "alpha", "A", "runs", "compute"} <= set(shown)
 
 
@@ -217,3 +221,76 @@ def test_points_fitted_again_by_the_code_shown_give_the_same_law(
     described, forecast = printed.getvalue().splitlines()[:2]
     assert described in words(page)
     assert forecast.startswith("Forecast(")
+
+
+@pytest.mark.parametrize(
+    ("ladder", "target"),
+    [("moe-v16", "1e23"), ("moe-v16", "1e21"), ("delphi", "1.00001e23"), ("delphi", "1e23")],
+)
+def test_the_compute_of_a_held_out_run_may_be_the_target(open_scaling, ladder, target):
+    page = open_scaling(ladder=ladder, target=target, tab="methods")
+    assert not page.exception
+    (shown,) = [table.value for table in page.dataframe if "method" in table.value]
+    errors = [name for name in shown if name.startswith("error")]
+    held_out = dc.held_out_runs(dc.load_snapshot().records(ladder, MACRO))
+    assert errors == [f"error {item.flops}" for item in held_out]
+    page = open_scaling(ladder=ladder, target=target)
+    assert not page.exception
+    assert "not measured" not in words(page)
+
+
+def test_an_e_close_below_the_losses_is_not_said_to_have_no_law(open_scaling):
+    text = words(open_scaling(tab="asymptote", asymptote="2.88"))
+    assert "L* = 2.8800" in text
+    assert "E is pinned at 2.88, outside the interval." in text
+    text = words(open_scaling(tab="asymptote", asymptote="3"))
+    assert "E is pinned at 3, where no law has it" in text
+
+
+def test_walk_forward_shows_laws_whose_e_is_fitted_and_says_so(open_scaling):
+    page = open_scaling(tab="walk-forward", asymptote="1.6")
+    free = open_scaling(tab="walk-forward")
+    assert page.get("plotly_chart")[0].proto.spec == free.get("plotly_chart")[0].proto.spec
+    assert "the pinned E of 1.6 plays no part" in words(page)
+    assert "plays no part." not in words(free).replace("play no part in it", "")
+
+
+@pytest.mark.parametrize("band", ["delta", "jackknife"])
+def test_no_band_falls_below_the_pinned_e(open_scaling, band):
+    page = open_scaling(asymptote="2.88", law="log", band=band, target="1e15")
+    shown = table_with(page, "predicted")
+    assert (shown["low"] >= 2.88).all()
+    assert (shown["low"] <= shown["predicted"]).all()
+
+
+def test_bootstraps_where_a_curve_passes_through_all_rows_of_a_budget(open_scaling):
+    page = open_scaling(ladder="moe-aug-hero", asymptote="1.6", band="stratified bootstrap")
+    assert not page.exception
+    assert "90 % band by the bootstrap within budgets" in words(page)
+
+
+@pytest.mark.parametrize("tab", ["loss", "size", "asymptote", "methods"])
+def test_a_surface_with_a_term_of_zero_has_no_forecast_and_the_page_says_so(
+    tmp_path, monkeypatch, open_scaling, tab
+):
+    folder = shutil.copytree(snapshots.BUNDLED, tmp_path / "snapshot")
+    runs = pd.read_csv(folder / "runs.csv", dtype=str, keep_default_na=False)
+    evals = pd.read_csv(folder / "evals.csv", dtype=str, keep_default_na=False)
+    keys = pd.MultiIndex.from_frame(evals[["ladder", "run"]])
+    own = (evals["ladder"] == "delphi") & (evals["metric"] == MACRO)
+    sizes = runs.set_index(["ladder", "run"]).loc[keys[own], ["tokens", "params"]].astype(float)
+    # Larger models are no better, whatever their tokens.
+    losses = 2 + 300 * sizes["tokens"] ** -0.3 + 0.02 * np.log(sizes["params"] / 1e9)
+    losses += 0.003 * np.random.default_rng(0).normal(size=len(losses))
+    evals.loc[own, "value"] = [repr(float(loss)) for loss in losses]
+    evals.to_csv(folder / "evals.csv", index=False, lineterminator="\n")
+    snapshots.write_manifest(folder, "2030-01-01T00:00:00Z")
+    monkeypatch.setenv("DELPHI_SNAPSHOT", str(folder))
+    st.cache_resource.clear()
+    page = open_scaling(method="surface", tab=tab)
+    st.cache_resource.clear()
+    assert not page.exception
+    assert "nan" not in words(page).lower().split()
+    assert "these rows determine no loss law" in page.title[0].value
+    if tab == "loss":
+        assert "the loss does not fall with what the law says it falls with" in words(page)

@@ -240,6 +240,15 @@ def test_predictions_keep_their_shape():
     assert law.predict(1e22).value == forecast.value[1, 1]
 
 
+@pytest.mark.parametrize("band", ["delta", "jackknife"])
+@pytest.mark.parametrize("pinned", [2.88, 0.0, None])
+def test_no_band_falls_below_e_where_it_is_pinned_nor_below_zero(band, pinned):
+    law = dc.fit_loss_law(noisy(noise=0.02), law="log", asymptote=pinned, band=band)
+    forecast = law.predict(np.geomspace(1e5, 1e35, 31))
+    assert (forecast.low >= (pinned or 0.0)).all()
+    assert (forecast.low <= forecast.value).all()
+
+
 @pytest.mark.parametrize(
     ("setting", "sentence"),
     [

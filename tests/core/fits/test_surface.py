@@ -10,8 +10,10 @@ from scipy.optimize import minimize_scalar
 
 import delphi_core as dc
 from delphi_core.fits.approach3 import fit_approach3
+from delphi_core.fits.law_methods import LawMethod
 from delphi_core.fits.law_models import LAWS
 from delphi_core.fits.projection import fit_power_sums
+from delphi_core.fits.walk_forward import walk_forward
 
 MACRO = "eval/paloma/macro_loss"
 REFERENCE = Path(os.environ.get("DELPHI_REFERENCE_DIR", "../shared/reference"))
@@ -227,3 +229,14 @@ def test_condition_number_tells_a_good_design_from_a_bad_one(snapshot):
     design = np.column_stack([np.ones(78), powers])
     singular = np.linalg.svd(design / np.linalg.norm(design, axis=0), compute_uv=False)
     assert own.condition == pytest.approx(singular[0] / singular[-1], rel=1e-9)
+
+
+@pytest.mark.parametrize("ladder_id", ["delphi", "delphi-attempt-1", "moe-v16"])
+def test_reach_is_the_longest_ratio_that_walk_forward_tests(snapshot, ladder_id):
+    """Attempt 1 has a budget of three runs without an optimum, which only the surface takes."""
+    x = snapshot.ladder(ladder_id).default_x
+    isoflop = dc.IsoflopFit(x=x, replicates=1)(snapshot.records(ladder_id, MACRO))
+    method = LawMethod("surface", "squares")
+    longest = walk_forward(isoflop, method, bands=("delta",))["ratio"].max()
+    surface = dc.fit_surface(isoflop, law="squares", band="delta")
+    assert surface.loss_law.reach == pytest.approx(longest, rel=1e-12)
