@@ -101,8 +101,14 @@ class OptimaModel:
     def replicates(
         self, kind: str, number: int, seed: int, best: PowerSums, freedom: int
     ) -> tuple[Array, Array]:
-        """L* of resampled rows; sets of rows without an optimum in each budget are left out."""
-        del best, freedom
+        """L* of resampled rows; a budget without an optimum in a set does not count in it.
+
+        So it is in the fit itself, which takes the optima there are. Sets that leave too few of
+        them for the law are left out.
+        """
+        del best
         values = self.optima.replicates(kind, number, seed)
-        values = values[np.isfinite(values).all(axis=1) & (values > 0).all(axis=1)]
-        return np.ones_like(values), values
+        known = np.isfinite(values) & (values > 0)
+        enough = known.sum(axis=1) >= len(self.optima) - freedom
+        weights = known[enough].astype(np.float64)
+        return weights, np.where(known, values, self.values)[enough]

@@ -129,7 +129,7 @@ def fit_power_sums(
     asymptote: Array | None = None,
     delta: float | None = None,
     start: Array | None = None,
-    most_steps: int = 5000,
+    most_steps: int = 1000,
 ) -> PowerSums:
     """Least squares, or least Huber loss, over E, A and the exponents.
 
@@ -176,6 +176,8 @@ class _Search:
         """Walk until no problem moves."""
         damping = np.full(len(self.rows.values), 1e-6)
         moving = np.arange(len(self.rows.values))
+        # Rows without noise leave rounding only: less of it is no better fit.
+        nothing = 1e-26 * np.sum(self.rows.weights * self.rows.values**2, axis=1)
         for _ in range(most_steps):
             if not len(moving):
                 break
@@ -187,6 +189,7 @@ class _Search:
             damping[moving] *= np.where(lower, 0.2, 10.0)
             damping[moving] = np.maximum(damping[moving], 1e-12)
             done = (better & (step < smallest_step)) | (damping[moving] > _MOST_DAMPING)
+            done |= self.found[3][moving] <= nothing[moving]
             moving = moving[~done]
 
     def take(self, exponents: Array, linear: Array) -> None:
