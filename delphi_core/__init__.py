@@ -15,12 +15,13 @@ from delphi_core.fits.isoflop import IsoflopFit, IsoflopResult, fit_isoflops
 from delphi_core.fits.law_choice import Choice, choose
 from delphi_core.fits.law_doubts import UnidentifiedError
 from delphi_core.fits.law_settings import LawSettings
-from delphi_core.fits.loss_law import LossLaw, LossLawFit, fit_loss_law
+from delphi_core.fits.loss_law import LossLaw
+from delphi_core.fits.loss_law_fit import LossLawFit, fit_loss_law
 from delphi_core.fits.optima import Optima, optima_of, published_optima_of
 from delphi_core.fits.power_law import PowerLaw, fit_params_law, fit_token_law
 from delphi_core.fits.surface import Surface, SurfaceFit, fit_surface
 from delphi_core.fits.walk_forward import walk_forward_all
-from delphi_core.law_tables import held_out_table, methods_table
+from delphi_core.law_tables import fit_methods, held_out_table, methods_table
 from delphi_core.records import budget_bucket
 from delphi_core.snapshot import Ladder, Snapshot, load_snapshot
 from delphi_core.sources.records_csv import read_records
@@ -51,6 +52,7 @@ __all__ = [
     "filtered",
     "fit_isoflops",
     "fit_loss_law",
+    "fit_methods",
     "fit_params_law",
     "fit_surface",
     "fit_token_law",

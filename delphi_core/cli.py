@@ -30,7 +30,7 @@ from delphi_core.law_documents import (
     surface_document,
     walk_forward_document,
 )
-from delphi_core.law_tables import methods_table
+from delphi_core.law_tables import fit_methods, methods_table
 from delphi_core.snapshot import load_snapshot
 from delphi_core.sources.records_csv import read_records, shown_name
 from delphi_core.words import count
@@ -134,7 +134,7 @@ def _methods(options: argparse.Namespace) -> int:
     snapshot = load_snapshot()
     ladder = snapshot.ladder(options.ladder)
     metric = options.metric or ladder.default_metric
-    table = methods_table(
+    fits = fit_methods(
         snapshot.records(ladder.ladder, metric),
         IsoflopFit(
             x=cast("X", ladder.default_x),
@@ -143,8 +143,8 @@ def _methods(options: argparse.Namespace) -> int:
             level=options.level,
         ),
         LawSettings(asymptote=options.asymptote, band=options.band, level=options.level),
-        options.target_flops,
     )
+    table = methods_table(fits, options.target_flops)
     document = {
         "snapshot": snapshot.id,
         "ladder": ladder.ladder,

@@ -10,7 +10,7 @@ import pandas as pd
 from delphi_core.errors import FitError
 from delphi_core.export import interval_columns, power_laws
 from delphi_core.fits.held_out import held_out_runs
-from delphi_core.fits.loss_law import LossLawFit
+from delphi_core.fits.loss_law_fit import LossLawFit
 from delphi_core.law_tables import held_out_table
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from delphi_core.errors import FitError
-from delphi_core.fits.held_out import held_out_runs, seed_noise
+from delphi_core.fits.held_out import held_out_runs, seed_freedom, seed_noise
 from delphi_core.fits.law_methods import METHODS, fit_method, isoflop_settings
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from delphi_core.fits.held_out import HeldOut
     from delphi_core.fits.isoflop import IsoflopFit, IsoflopResult
+    from delphi_core.fits.law_methods import LawMethod
     from delphi_core.fits.law_settings import LawSettings
     from delphi_core.fits.loss_law import LossLaw
 
@@ -80,7 +81,7 @@ def held_out_table(
             }
         if noise is not None and isfinite(high):
             runs = 1 if held_out is None else held_out.seeds
-            noise_low, noise_high = forecast.with_run_noise(noise, runs)
+            noise_low, noise_high = forecast.with_run_noise(noise, runs, seed_freedom(tuple(found)))
             row |= {
                 "run_noise": noise,
                 "noise_low": float(noise_low),
@@ -123,13 +124,19 @@ def law_table(law: LossLaw) -> pd.DataFrame:
     )
 
 
-def methods_table(
-    records: pd.DataFrame,
-    isoflop: IsoflopFit,
-    settings: LawSettings,
-    targets: Sequence[float] = (),
-) -> pd.DataFrame:
-    """Every method on the same rows, with its forecast of each held-out run.
+class MethodFit(NamedTuple):
+    """What a method makes of a ladder: its law and the held-out runs, or why there is none."""
+
+    method: LawMethod
+    law: LossLaw | None
+    held_out: tuple[HeldOut, ...]
+    problem: str
+
+
+def fit_methods(
+    records: pd.DataFrame, isoflop: IsoflopFit, settings: LawSettings
+) -> tuple[MethodFit, ...]:
+    """Every method on the same rows.
 
     Parameters
     ----------
@@ -139,6 +146,28 @@ def methods_table(
         What every method's IsoFLOP fit shares.
     settings
         E, band and level, where a method does not pin E itself.
+    """
+    fits: dict[IsoflopFit, IsoflopResult] = {}
+    found = []
+    for method in METHODS:
+        own = isoflop_settings(method, isoflop)
+        if own not in fits:
+            fits[own] = own(records)
+        held_out = held_out_runs(fits[own].points)
+        try:
+            found.append(MethodFit(method, fit_method(fits[own], method, settings), held_out, ""))
+        except FitError as error:
+            found.append(MethodFit(method, None, held_out, str(error)))
+    return tuple(found)
+
+
+def methods_table(fits: Sequence[MethodFit], targets: Sequence[float] = ()) -> pd.DataFrame:
+    """Every method side by side, with its forecast of each held-out run.
+
+    Parameters
+    ----------
+    fits
+        As `fit_methods` gives them.
     targets
         Further compute to forecast, FLOP.
 
@@ -149,20 +178,13 @@ def methods_table(
         (what C is), then the columns of `held_out_table`, and notes (a sentence for each flag); a
         method that cannot be fitted has one row with the reason in notes.
     """
-    fits: dict[IsoflopFit, IsoflopResult] = {}
     tables = []
-    for method in METHODS:
-        own = isoflop_settings(method, isoflop)
-        if own not in fits:
-            fits[own] = own(records)
-        try:
-            law = fit_method(fits[own], method, settings)
-        except FitError as error:
-            tables.append(pd.DataFrame({"method": [method.name], "notes": [str(error)]}))
+    for method, law, held_out, problem in fits:
+        if law is None:
+            tables.append(pd.DataFrame({"method": [method.name], "notes": [problem]}))
             continue
         shared = {"method": method.name} | _coefficients(law)
-        found = held_out_runs(fits[own].points)
-        forecasts = held_out_table(law, found, targets)
+        forecasts = held_out_table(law, held_out, targets)
         table = forecasts.assign(**shared)
         if not len(forecasts):
             table = pd.DataFrame([shared]).reindex(columns=[*forecasts.columns, *shared])

@@ -54,8 +54,14 @@ class Band:
         The fits that make it up.
     quantile
         Student's t at the level, for the bands that multiply by it.
-    covariance : array, parameters x parameters
-        Of E, ln A and so on; for the delta method only.
+    moved
+        Members a step up, then a step down, in each parameter; for delta (in E too, unless it is
+        pinned) and profile (not in E).
+    covariance : array, members x parameters x parameters
+        Of those parameters at each member.
+    excess : array, members
+        How much worse each member fits than the best, where t^2 is the end of an interval; for
+        profile only.
     replicates, failed
         How many sets of rows were drawn, and how many gave no fit.
     profile
@@ -67,7 +73,9 @@ class Band:
     best: PowerSums
     members: PowerSums
     quantile: float = 0.0
+    moved: PowerSums | None = None
     covariance: Array | None = None
+    excess: Array | float = 0.0
     replicates: int = 0
     failed: int = 0
     profile: Profile | None = None
@@ -84,17 +92,18 @@ class Band:
         if self.method == "none":
             return np.full_like(value, -np.inf), np.full_like(value, np.inf)
         members = of(self.members)
-        if self.method == "profile":
-            low, high = members.min(axis=0), members.max(axis=0)
-            return np.minimum(low, value), np.maximum(high, value)
+        if self.moved is not None and self.covariance is not None:
+            # What is left of t^2 at each member, for the parameters that it leaves open.
+            left = np.sqrt(np.maximum(self.quantile**2 - self.excess, 0.0))
+            up, down = of(self.moved).reshape(2, -1, *members.shape)
+            slopes = (up - down) / (2 * _STEP)
+            spread = np.sqrt(np.einsum("imk,mij,jmk->mk", slopes, self.covariance, slopes))
+            off = np.reshape(left, (-1, 1)) * spread
+            return np.asarray((members - off).min(axis=0)), np.asarray((members + off).max(axis=0))
         if self.method == "jackknife":
             number = len(members)
             off = members - members.mean(axis=0)
             spread = np.sqrt((number - 1) / number * np.sum(off**2, axis=0))
-        elif self.covariance is not None:
-            half = len(members) // 2
-            slopes = (members[:half] - members[half:]) / (2 * _STEP)
-            spread = np.sqrt(np.einsum("im,ij,jm->m", slopes, self.covariance, slopes))
         else:
             tails = [(1 - self.level) / 2, (1 + self.level) / 2]
             low, high = np.quantile(members, tails, axis=0)
@@ -127,9 +136,9 @@ def band_of(
         Rows, and their fit.
     kind
         profile: all E that the rows allow, each with its own best law, and the envelope of what
-        they say (Bates and Watts 1988, chapter 6); the delta method where E is pinned. Near the
-        rows, where E is not what one gets wrong, a surface's covers too little: about 75 % instead
-        of 90 % at a ratio of 3.
+        they say, give or take what the other parameters leave open at that E: the delta method
+        with what its own misfit leaves of t^2 (Bates and Watts 1988, chapter 6). The delta method
+        where E is pinned.
         delta: propagated covariance of the parameters, at Student's t.
         jackknife: leave-one-budget-out (Quenouille 1956), at Student's t for the budgets.
         stratified bootstrap: rows resampled within budgets. residual bootstrap: residuals
@@ -146,9 +155,13 @@ def band_of(
         return Band("none", level, best, best)
     if kind == "profile" and not pinned:
         found = profile_of_asymptote(model, best, level=level)
-        return _known(Band("profile", level, best, found.allowed, profile=found), model)
+        known = ~np.isnan(model.laws(found.allowed).log_coefficient)
+        band = Band("profile", level, best, found.allowed.at(known), profile=found)
+        band = replace(band, excess=found.allowed_excess[known])
+        return _with_covariance(band, model, freedom, pinned=True)
     if kind in ("profile", "delta"):
-        return _delta(model, best, level, freedom, pinned=pinned)
+        band = Band("delta", level, best, best)
+        return _with_covariance(band, model, freedom, pinned=pinned)
     values, quantile = None, 0.0
     if kind == "jackknife":
         budgets = np.unique(model.groups)
@@ -175,30 +188,34 @@ def _known(band: Band, model: LawModel) -> Band:
     return replace(band, members=band.members.at(known))
 
 
-def _delta(model: LawModel, best: PowerSums, level: float, freedom: int, *, pinned: bool) -> Band:
-    """Covariance s^2 (J'WJ)^-1 of the parameters, and fits a step away in each."""
-    members = _moved(best, pinned=pinned)
-    fitted = model.fitted(members)
-    half = len(fitted) // 2
-    jacobian = (fitted[:half] - fitted[half:]) / (2 * _STEP)
-    information = (jacobian * model.row_weights) @ jacobian.T
-    variance, _ = row_variance(model, best, freedom)
-    covariance = np.asarray(variance * np.linalg.pinv(information, rcond=1e-13, hermitian=True))
-    quantile = float(t.ppf(0.5 + level / 2, freedom))
-    return Band("delta", level, best, members, quantile, covariance)
+def _with_covariance(band: Band, model: LawModel, freedom: int, *, pinned: bool) -> Band:
+    """The band with the covariance s^2 (J'WJ)^-1 at each member, and members a step away."""
+    moved = _moved(band.members, pinned=pinned)
+    up, down = model.fitted(moved).reshape(2, -1, len(band.members.asymptote), len(model.values))
+    jacobian = (up - down) / (2 * _STEP)
+    information = np.einsum("imn,n,jmn->mij", jacobian, model.row_weights, jacobian)
+    variance, _ = row_variance(model, band.best, freedom)
+    covariance = variance * np.linalg.pinv(information, rcond=1e-13, hermitian=True)
+    quantile = float(t.ppf(0.5 + band.level / 2, freedom))
+    return replace(band, moved=moved, covariance=np.asarray(covariance), quantile=quantile)
 
 
-def _moved(best: PowerSums, *, pinned: bool) -> PowerSums:
-    """The fit a step up, then a step down, in E (unless pinned), ln A and alpha of each term."""
-    terms = best.coefficients.shape[1]
+def _moved(sums: PowerSums, *, pinned: bool) -> PowerSums:
+    """Fits a step up, then a step down, in E (unless pinned), ln A and alpha of each term.
+
+    One after another: all fits moved up in the first parameter, in the second and so on, then
+    down.
+    """
+    terms, number = sums.coefficients.shape[1], len(sums.asymptote)
     places = range(1 if pinned else 0, 1 + 2 * terms)
-    steps = [(place, sign) for sign in (_STEP, -_STEP) for place in places]
-    moved = best.repeated(len(steps))
-    for row, (place, step) in enumerate(steps):
+    steps = [(place, step) for step in (_STEP, -_STEP) for place in places]
+    moved = sums.at(np.tile(np.arange(number), len(steps)))
+    for block, (place, step) in enumerate(steps):
+        rows = slice(block * number, (block + 1) * number)
         if place == 0:
-            moved.asymptote[row] += step
+            moved.asymptote[rows] += step
         elif place <= terms:
-            moved.coefficients[row, place - 1] *= np.exp(step)
+            moved.coefficients[rows, place - 1] *= np.exp(step)
         else:
-            moved.exponents[row, place - 1 - terms] += step
+            moved.exponents[rows, place - 1 - terms] += step
     return moved

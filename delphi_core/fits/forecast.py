@@ -7,7 +7,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import norm, t
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -42,7 +42,9 @@ class Forecast:
     method: str
     ratio: Array
 
-    def with_run_noise(self, noise: float, runs: int = 1) -> tuple[Array, Array]:
+    def with_run_noise(
+        self, noise: float, runs: int = 1, freedom: int | None = None
+    ) -> tuple[Array, Array]:
         """Prediction interval of the mean of some runs: the band and their noise in quadrature.
 
         Parameters
@@ -51,8 +53,13 @@ class Forecast:
             Standard deviation of one run's loss between seeds, in the metric's unit.
         runs
             How many runs are averaged.
+        freedom
+            Degrees of freedom that the noise was estimated with, for Student's t; None where it is
+            known.
         """
-        own = float(norm.ppf(0.5 + self.level / 2)) * noise / sqrt(runs)
+        share = 0.5 + self.level / 2
+        quantile = float(norm.ppf(share) if freedom is None else t.ppf(share, freedom))
+        own = quantile * noise / sqrt(runs)
         low = self.value - np.hypot(self.value - self.low, own)
         high = self.value + np.hypot(self.high - self.value, own)
         return low, high

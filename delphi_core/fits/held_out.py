@@ -87,12 +87,17 @@ def seed_noise(held_out: tuple[HeldOut, ...]) -> float | None:
     It is measured on the held-out runs, so it enters no law, choice or band: only the prediction
     interval of a single run that is shown beside them.
     """
-    groups = [np.array(item.values) for item in held_out if item.seeds > 1]
-    freedom = sum(len(group) - 1 for group in groups)
+    freedom = seed_freedom(held_out)
     if not freedom:
         return None
+    groups = [np.array(item.values) for item in held_out if item.seeds > 1]
     squares = sum(float(np.sum((group - group.mean()) ** 2)) for group in groups)
     return float(np.sqrt(squares / freedom))
+
+
+def seed_freedom(held_out: tuple[HeldOut, ...]) -> int:
+    """Degrees of freedom of `seed_noise`."""
+    return sum(item.seeds - 1 for item in held_out if item.seeds > 1)
 
 
 def errors_pct(law: LossLaw, held_out: tuple[HeldOut, ...]) -> list[float]:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Literal
 from delphi_core.errors import FitError, did_you_mean
 from delphi_core.fits.law_models import LAWS, Law
 from delphi_core.fits.law_settings import LawSettings
-from delphi_core.fits.loss_law import LossLaw, LossLawFit
+from delphi_core.fits.loss_law_fit import LossLawFit
 from delphi_core.fits.surface import SurfaceFit
 
 if TYPE_CHECKING:
     from delphi_core.fits.isoflop import IsoflopFit, IsoflopResult
+    from delphi_core.fits.loss_law import LossLaw
 
 Curve = Literal["parabola", "cubic", "marin", "surface"]
 CURVES: tuple[Curve, ...] = ("parabola", "cubic", "marin", "surface")

@@ -46,6 +46,8 @@ class Profile:
         Of E, at the level.
     allowed : PowerSums
         The fits within the interval, its ends included.
+    allowed_excess : array
+        Their excess.
     """
 
     asymptotes: Array
@@ -53,6 +55,7 @@ class Profile:
     sums: PowerSums
     interval: Interval
     allowed: PowerSums
+    allowed_excess: Array
 
 
 def row_variance(model: LawModel, best: PowerSums, freedom: int) -> tuple[float, float]:
@@ -122,7 +125,7 @@ def profile_of_asymptote(model: LawModel, best: PowerSums, *, level: float) -> P
     sums, places, excess = sums.at(order), places[order], excess[order]
     allowed = (places >= ends[0]) & (places <= ends[1])
     interval = Interval(level, "profile", ends[0], ends[1])
-    return Profile(places, excess, sums, interval, sums.at(allowed))
+    return Profile(places, excess, sums, interval, sums.at(allowed), excess[allowed])
 
 
 def _crossing(places: Array, heights: Array, wanted: float) -> float:

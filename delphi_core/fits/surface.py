@@ -21,7 +21,7 @@ import numpy as np
 from delphi_core.errors import FitError
 from delphi_core.fits.law_doubts import check_surface
 from delphi_core.fits.law_settings import DEFAULT_BAND, LawSettings
-from delphi_core.fits.loss_law import LossLaw, law_of
+from delphi_core.fits.loss_law_fit import law_of
 from delphi_core.fits.power_law import PowerLaw
 from delphi_core.fits.surface_model import SurfaceModel
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from delphi_core.fits.bands import BandKind
     from delphi_core.fits.isoflop import IsoflopResult
     from delphi_core.fits.law_models import Law
+    from delphi_core.fits.loss_law import LossLaw
     from delphi_core.fits.projection import PowerSums
 
     Array = npt.NDArray[np.float64]

@@ -13,13 +13,13 @@ from delphi_core.fits.held_out import HeldOut, held_out_runs
 from delphi_core.fits.isoflop import IsoflopFit, IsoflopResult
 from delphi_core.fits.law_methods import METHODS, LawMethod, fit_method, isoflop_settings
 from delphi_core.fits.law_settings import LawSettings
-from delphi_core.fits.loss_law import LossLaw, LossLawFit
+from delphi_core.fits.loss_law_fit import LossLawFit
 from delphi_core.fits.optima import Optima, optima_of, published_optima_of
 from delphi_core.fits.power_law import PowerLaw, fit_params_law, fit_token_law
 from delphi_core.fits.surface import Surface
 from delphi_core.fits.surface_model import SurfaceModel
 from delphi_core.fits.walk_forward import walk_forward_all
-from delphi_core.law_tables import methods_table
+from delphi_core.law_tables import MethodFit, fit_methods
 from delphi_core.snapshot import Snapshot
 from delphi_core.web.isoflop_view import published_parabolas
 from delphi_core.web.scaling_view import PUBLISHED
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from delphi_core.fits.isoflop import X
+    from delphi_core.fits.loss_law import LossLaw
     from delphi_core.web.scaling_view import ScalingFit
 
 _BY_ID: dict[str | type[Any], Callable[[Any], Any]] = {Snapshot: lambda snapshot: snapshot.id}
@@ -125,13 +126,10 @@ def profiled(snapshot: Snapshot, fit: ScalingFit) -> LossLaw | None:
 
 
 @st.cache_resource(max_entries=200, show_spinner="Fitting every method ...", hash_funcs=_BY_ID)
-def methods_fitted(snapshot: Snapshot, fit: ScalingFit, target: float | None) -> pd.DataFrame:
-    """Rows of `law_tables.methods_table`."""
-    return methods_table(
-        snapshot.records(fit.ladder, fit.metric),
-        isoflop_fit(snapshot, fit),
-        law_settings(fit),
-        [] if target is None else [target],
+def methods_fitted(snapshot: Snapshot, fit: ScalingFit) -> tuple[MethodFit, ...]:
+    """Laws of every method; what they say of a target needs no other fit."""
+    return fit_methods(
+        snapshot.records(fit.ladder, fit.metric), isoflop_fit(snapshot, fit), law_settings(fit)
     )
 
 

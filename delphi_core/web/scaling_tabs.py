@@ -111,7 +111,8 @@ def methods(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     if _only_published(view):
         return
     del fitted
-    tables.methods(methods_fitted(snapshot, view.fit, view.target_flops))
+    targets = [] if view.target_flops is None else [view.target_flops]
+    tables.methods(law_tables.methods_table(methods_fitted(snapshot, view.fit), targets))
     st.markdown(
         plain(
             "The same runs, fitted every way: optima by a curve in each budget or by one surface, "

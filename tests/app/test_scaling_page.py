@@ -15,7 +15,7 @@ import delphi_core as dc
 from delphi_core import snapshot as snapshots
 from delphi_core.cli import main
 from delphi_core.export import points_csv
-from delphi_core.fits import loss_law
+from delphi_core.fits import loss_law_fit
 from delphi_core.fits.law_methods import METHODS
 from delphi_core.web.scaling_view import TABS
 
@@ -108,7 +108,8 @@ def test_methods_are_those_of_the_core_with_an_error_on_each_held_out_run(open_s
     (shown,) = [table.value for table in page.dataframe if "method" in table.value]
     assert list(shown["method"]) == [method.name for method in METHODS]
     records = dc.load_snapshot().records("delphi", MACRO)
-    table = dc.methods_table(records, dc.IsoflopFit(), dc.LawSettings(), [1e24])
+    fits = dc.fit_methods(records, dc.IsoflopFit(), dc.LawSettings())
+    table = dc.methods_table(fits, [1e24])
     for flops, own in table.groupby("flops"):
         np.testing.assert_array_equal(shown[f"forecast {flops}"], own["predicted"])
         if own["error_pct"].notna().all():
@@ -183,12 +184,22 @@ def test_every_control_changes_what_is_shown(open_scaling):
 def test_nothing_is_fitted_again_when_only_the_view_changes(open_scaling, monkeypatch):
     page = open_scaling(band="delta")
     calls = []
-    monkeypatch.setattr(loss_law, "band_of", lambda *_, **__: calls.append(1))
+    monkeypatch.setattr(loss_law_fit, "band_of", lambda *_, **__: calls.append(1))
     page.text_input(key="target").set_value("1e25").run()
     page.button_group(key="y").set_value("log").run()
     page.toggle(key="published").set_value(True).run()
     page.button_group(key="tab").set_value("size").run()
     assert not page.exception
+    assert not calls
+
+
+def test_another_target_fits_no_method_again(open_scaling, monkeypatch):
+    page = open_scaling(band="delta", tab="methods", target="1e25")
+    calls = []
+    monkeypatch.setattr(loss_law_fit, "band_of", lambda *_, **__: calls.append(1))
+    page.text_input(key="target").set_value("3e25").run()
+    assert not page.exception
+    assert "forecast 3e+25" in table_with(page, "E_low")
     assert not calls
 
 

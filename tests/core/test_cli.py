@@ -334,11 +334,12 @@ def test_methods_are_those_of_the_core(run):
     status, out, err = run("methods", "--ladder", "moe-v16", "--band", "delta", "--json")
     assert (status, err) == (0, "")
     rows = json.loads(out, parse_constant=pytest.fail)["rows"]
-    table = dc.methods_table(
+    fits = dc.fit_methods(
         dc.load_snapshot().records("moe-v16", "eval/paloma/macro_loss"),
         dc.IsoflopFit(x="active_params"),
         dc.LawSettings(band="delta"),
     )
+    table = dc.methods_table(fits)
     assert [row["method"] for row in rows] == list(table["method"])
     assert [row["error_pct"] for row in rows] == list(table["error_pct"])
     status, out, _ = run("methods", "--ladder", "moe-v16", "--band", "delta")

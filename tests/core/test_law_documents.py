@@ -47,9 +47,8 @@ def test_held_out_table_has_each_budget_and_each_target_once(delphi):
 
 def test_methods_table_has_every_method_on_every_held_out_run(snapshot):
     settings = dc.LawSettings(replicates=DRAWS)
-    table = dc.methods_table(
-        snapshot.records("delphi", MACRO), dc.IsoflopFit(replicates=20), settings, [1e25]
-    )
+    fits = dc.fit_methods(snapshot.records("delphi", MACRO), dc.IsoflopFit(replicates=20), settings)
+    table = dc.methods_table(fits, [1e25])
     assert table.groupby("method", sort=False).size().to_dict() == {
         method.name: 4 for method in METHODS
     }
@@ -71,7 +70,8 @@ def test_methods_table_has_every_method_on_every_held_out_run(snapshot):
 def test_methods_that_cannot_be_fitted_say_why(snapshot):
     records = snapshot.records("delphi", MACRO)
     settings = dc.LawSettings(asymptote=2.9, replicates=DRAWS)
-    table = dc.methods_table(records, dc.IsoflopFit(replicates=20), settings).set_index("method")
+    fits = dc.fit_methods(records, dc.IsoflopFit(replicates=20), settings)
+    table = dc.methods_table(fits).set_index("method")
     assert "below the pinned E of 2.9" in table.loc["cubic squares", "notes"]
     assert np.isnan(table.loc["cubic squares", "predicted"])
     assert table.loc["surface log, E 0", "predicted"].notna().all()

@@ -10,10 +10,10 @@ BPB = "eval/paloma/c4_en/bpb"
 
 def test_a_table_without_any_law_has_its_columns_and_reasons(snapshot):
     records = snapshot.records("delphi", BPB)
-    none = dc.methods_table(records, dc.IsoflopFit(), dc.LawSettings())
-    some = dc.methods_table(
-        snapshot.records("delphi", "eval/paloma/macro_loss"), dc.IsoflopFit(), dc.LawSettings()
-    )
+    asked = (dc.IsoflopFit(), dc.LawSettings())
+    none = dc.methods_table(dc.fit_methods(records, *asked))
+    macro = snapshot.records("delphi", "eval/paloma/macro_loss")
+    some = dc.methods_table(dc.fit_methods(macro, *asked))
     assert list(none) == list(some)
     assert none["E"].isna().all()
     assert none["notes"].str.contains("fit more").all()

@@ -51,8 +51,8 @@ def test_drawn_losses_below_a_pinned_e_have_no_log_law(snapshot):
     isoflop = dc.fit_isoflops(snapshot.records("delphi", MACRO), method="cubic")
     pinned = isoflop.optima[-1].loss_at_optimal - 0.002
     drawn = dc.optima_of(isoflop).replicates("residual bootstrap", 1000, 0)
-    above = np.isfinite(drawn).all(axis=1) & (drawn > pinned).all(axis=1)
+    below = (np.where(np.isfinite(drawn), drawn, np.inf) <= pinned).any(axis=1)
     law = dc.fit_loss_law(isoflop, law="log", asymptote=pinned)
-    assert law.band.failed == 1000 - above.sum()
+    assert 0 < law.band.failed == below.sum()
     assert law.predict(1e19).low > 3
     assert f"({1000:,} sets of rows, {law.band.failed} of them give no law" in law.describe()
