@@ -25,6 +25,8 @@ from delphi_core.law_tables import fit_methods, held_out_table, methods_table
 from delphi_core.records import budget_bucket
 from delphi_core.snapshot import Ladder, Snapshot, load_snapshot
 from delphi_core.sources.records_csv import read_records
+from delphi_core.trajectories import main_line, targets
+from delphi_core.trajectory_tables import forecast_trajectory
 
 __version__ = "0.3.0"
 
@@ -56,13 +58,16 @@ __all__ = [
     "fit_params_law",
     "fit_surface",
     "fit_token_law",
+    "forecast_trajectory",
     "held_out_runs",
     "held_out_table",
     "load_snapshot",
+    "main_line",
     "methods_table",
     "optima_of",
     "published_optima_of",
     "read_records",
     "seed_noise",
+    "targets",
     "walk_forward_all",
 ]

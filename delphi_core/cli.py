@@ -13,6 +13,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, cast
 
+from delphi_core.cli_forecast import add_forecast_commands
 from delphi_core.cli_text import fit_text, methods_text, walk_forward_text
 from delphi_core.errors import DataError, DelphiError
 from delphi_core.export import isoflop_document
@@ -258,6 +259,7 @@ def _parser() -> argparse.ArgumentParser:
         help=f"of the bootstraps (default: {REPLICATES})",
     )
     walk.add_argument("--json", action="store_true", help="print JSON and nothing else")
+    add_forecast_commands(commands)
     validate = commands.add_parser("validate", help="check a CSV file of records")
     validate.set_defaults(command=_validate)
     validate.add_argument("file", metavar="FILE.csv")

@@ -16,9 +16,11 @@ LAYERS = [
     {"fits"},
     {"figures"},
     {"export"},
-    {"law_tables"},
+    {"trajectories"},
+    {"law_tables", "trajectory_tables"},
     {"law_documents"},
-    {"cli_text"},
+    {"cli_text", "trajectory_text"},
+    {"cli_forecast"},
     {"cli", "__main__", "__init__", "web"},
 ]
 # Fits and figures know no files, no network and no page; only errors, words and records of ours.

@@ -1,0 +1,94 @@
+"""What a run plans, and what it has measured along the way: the input of every forecaster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from delphi_core.errors import FitError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run is to be: known before it begins.
+
+    Attributes
+    ----------
+    run
+        Its name.
+    flops, tokens
+        C (FLOP) and D of the whole plan.
+    params
+        N, in the ladder's own size column; not a number where it is not known.
+    steps
+        Planned optimizer steps; not a number where they are not known.
+    """
+
+    run: str
+    flops: float
+    tokens: float
+    params: float
+    steps: float
+
+    def __post_init__(self) -> None:
+        """Refuse a plan that nothing can be forecast from.
+
+        Raises
+        ------
+        FitError
+            FLOPs or tokens are missing or not positive.
+        """
+        for name in ("flops", "tokens"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0):
+                raise FitError(f"run {self.run} has no planned {name}; add them to runs.csv.")
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """One metric of a run along its main line.
+
+    Attributes
+    ----------
+    plan
+        Of the run.
+    fractions : array
+        Fraction of training of each evaluation, by tokens; strictly increasing.
+    steps, tokens, values : array
+        Step (not a number where none is recorded), tokens seen and the metric's value.
+    seams : tuple of float
+        Fractions at which another segment took over.
+    """
+
+    plan: Plan
+    fractions: Array
+    steps: Array
+    tokens: Array
+    values: Array
+    seams: tuple[float, ...] = ()
+
+    def __len__(self) -> int:
+        """How many evaluations there are."""
+        return len(self.values)
+
+    def part(self, keep: npt.NDArray[np.bool_]) -> Trajectory:
+        """Some of the evaluations."""
+        return replace(
+            self,
+            fractions=self.fractions[keep],
+            steps=self.steps[keep],
+            tokens=self.tokens[keep],
+            values=self.values[keep],
+        )
+
+    @property
+    def finished(self) -> bool:
+        """Whether it reached its plan, give or take a hundredth."""
+        return len(self) > 0 and bool(self.fractions[-1] > 0.99)

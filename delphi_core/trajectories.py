@@ -1,0 +1,169 @@
+"""Measured curves and forecasts of a snapshot's targets, for page, shell and notebook alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from delphi_core.errors import DataError, did_you_mean
+from delphi_core.fits.trajectory import Plan, Trajectory
+
+if TYPE_CHECKING:
+    from delphi_core.snapshot import Snapshot
+
+DIVERGED = 3.0
+"""A value this many times the least of its run is no part of a line, once training is under way."""
+UNDER_WAY = 0.05
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something to forecast, as targets.csv describes it.
+
+    Attributes
+    ----------
+    target, ladder, run
+        Ids.
+    rungs
+        Names of the runs it is forecast from.
+    metric
+        The metric it is forecast in first.
+    asymptote
+        E where it is pinned for that metric; None elsewhere.
+    note
+        What to know.
+    """
+
+    target: str
+    ladder: str
+    run: str
+    rungs: tuple[str, ...]
+    metric: str
+    asymptote: float | None
+    note: str
+
+
+def targets(snapshot: Snapshot) -> dict[str, Target]:
+    """Targets by id, in the order of targets.csv."""
+    rows = snapshot.tables["targets"]
+    cells = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    return {
+        str(row["target"]): Target(
+            target=str(row["target"]),
+            ladder=str(row["ladder"]),
+            run=str(row["run"]),
+            rungs=tuple(str(row["rungs"] or "").split()),
+            metric=str(row["metric"]),
+            asymptote=None if row["pinned_E"] is None else float(row["pinned_E"]),
+            note=str(row["note"] or ""),
+        )
+        for row in cells
+    }
+
+
+def target_named(snapshot: Snapshot, name: str) -> Target:
+    """A target by its id.
+
+    Raises
+    ------
+    DataError
+        There is none; the message names near misses.
+    """
+    known = targets(snapshot)
+    if name not in known:
+        raise DataError([f"no target {name!r}; {did_you_mean(name, known)}"])
+    return known[name]
+
+
+def target_metrics(snapshot: Snapshot, target: Target) -> list[str]:
+    """Metrics that the target or its rungs have a line of, the target's own first."""
+    table = snapshot.tables["trajectories"]
+    runs = {target.run, *target.rungs}
+    own = table[(table["ladder"] == target.ladder) & table["run"].isin(runs)]
+    there = set(own["metric"])
+    order = [metric for metric in snapshot.tables["metrics"]["metric"] if metric in there]
+    return sorted(order, key=lambda metric: metric != target.metric)
+
+
+def plan_of(snapshot: Snapshot, ladder: str, run: str) -> Plan:
+    """What a run plans.
+
+    Raises
+    ------
+    DataError
+        The snapshot has no such run.
+    FitError
+        It has no planned FLOPs or tokens.
+    """
+    runs = snapshot.tables["runs"]
+    rows = runs[(runs["ladder"] == ladder) & (runs["run"] == run)]
+    if not len(rows):
+        raise DataError([f"ladder {ladder} has no run {run!r}."])
+    row = rows.iloc[0]
+    size = snapshot.ladder(ladder).params_column
+    cells = (row[name] for name in ("flops", "tokens", size, "steps"))
+    return Plan(run, *(float("nan") if pd.isna(cell) else float(cell) for cell in cells))
+
+
+def main_line(snapshot: Snapshot, ladder: str, run: str, metric: str) -> Trajectory:
+    """One metric of a run along its main line.
+
+    Each step has one owner: the segment that segments.csv gives it to. Steps that were trained
+    again count as they came last; cooldown branches and context extensions, which are not
+    comparable, are left out, and so are values that are missing or diverged.
+
+    Parameters
+    ----------
+    snapshot
+        Where runs, segments and trajectories are.
+    ladder, run, metric
+        Ids.
+
+    Returns
+    -------
+    Trajectory
+        Without evaluations where the run has none of the metric.
+    """
+    plan = plan_of(snapshot, ladder, run)
+    table = snapshot.tables["trajectories"]
+    mine = (table["ladder"] == ladder) & (table["run"] == run) & (table["metric"] == metric)
+    rows, seams = _owned(table[mine], snapshot.tables["segments"], ladder, run)
+    tokens = rows["tokens"].to_numpy(dtype=np.float64)
+    steps = rows["step"].to_numpy(dtype=np.float64)
+    values = rows["value"].to_numpy(dtype=np.float64)
+    fractions = (
+        np.where(np.isfinite(tokens), tokens, steps / plan.steps * plan.tokens) / plan.tokens
+    )
+    good = np.isfinite(fractions) & np.isfinite(values)
+    order = np.argsort(fractions[good], kind="stable")
+    line = Trajectory(plan, *(part[good][order] for part in (fractions, steps, tokens, values)))
+    # The later of two evaluations at one place counts: the stable sort keeps it last.
+    line = line.part(np.append(np.diff(line.fractions) > 0, True)[: len(line)])
+    if len(line):
+        losses = np.asarray(line.values)
+        late = line.fractions > UNDER_WAY
+        line = line.part(~(late & (losses > DIVERGED * losses.min())))
+    marks = tuple(float(step / plan.steps) for step in seams if plan.steps > 0)
+    return Trajectory(plan, line.fractions, line.steps, line.tokens, line.values, marks)
+
+
+def _owned(
+    rows: pd.DataFrame, segments: pd.DataFrame, ladder: str, run: str
+) -> tuple[pd.DataFrame, list[float]]:
+    """Rows whose segment owns their step on the main line, and where segments took over."""
+    own = segments[(segments["ladder"] == ladder) & (segments["run"] == run)]
+    if not len(own):
+        return rows, []
+    main = own[own["comparable"] == 1].sort_values("first_step", kind="stable")
+    parts = []
+    for segment in main.to_dict("records"):
+        last = segment["last_step"]
+        last = np.inf if pd.isna(last) else last
+        held = (rows["segment"] == segment["segment"]) & rows["step"].between(
+            segment["first_step"], last
+        )
+        parts.append(rows[held])
+    return pd.concat(parts), [float(step) for step in main["first_step"].iloc[1:]]
