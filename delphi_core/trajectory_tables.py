@@ -207,7 +207,7 @@ def backtest_of(
 ) -> pd.DataFrame:
     """Backtests of every forecaster on a target's rungs, by metric.
 
-    Where a target has two rungs only, it is forecast from them as one more rung is: its own curve
+    Training losses are left out: a batch is no evaluation. Where a target has two rungs only, it is forecast from them as one more rung is: its own curve
     is what meets the forecast, and no other is forecast from it.
 
     Returns
@@ -215,8 +215,10 @@ def backtest_of(
     DataFrame
         target, metric, then the columns of `backtest`.
     """
+    kinds = snapshot.tables["metrics"].set_index("metric")["kind"]
+    tested = [name for name in target_metrics(snapshot, target) if kinds[name] != "training"]
     tables = []
-    for metric in metrics or target_metrics(snapshot, target):
+    for metric in metrics or tested:
         rungs = rungs_of(snapshot, target, metric)
         if len(rungs) < len(target.rungs):
             continue
