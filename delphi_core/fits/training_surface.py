@@ -62,48 +62,59 @@ def fit_training_surface(rungs: Sequence[Trajectory], asymptote: float | None) -
     for rung in rungs:
         if not rung.plan.params > 0:
             raise FitError(f"run {rung.plan.run} has no planned size; the surface needs it.")
-    size = float(np.exp(np.mean([np.log(rung.plan.params) for rung in rungs])))
-    tokens = float(np.exp(np.mean([np.log(rung.plan.tokens) for rung in rungs])))
-    least = min(float(rung.values.min()) for rung in rungs)
+    # ln N and ln D of their geometric means, so that A and B are of the losses' size.
+    centers = np.mean([[np.log(rung.plan.params), np.log(rung.plan.tokens)] for rung in rungs], 0)
+    terms = [_terms(rung.plan, rung.fractions, centers) for rung in rungs]
+    log_n, log_d, steps, decay = (np.concatenate(part) for part in zip(*terms, strict=True))
+    values = np.concatenate([rung.values for rung in rungs])
+    alike = np.zeros(len(_START) + len(_KNOTS) + (asymptote is None))
+    alike[[1, 3]] = _NOISE / _ALIKE, -_NOISE / _ALIKE
 
-    def loss(theta: Array, plan: Plan, g: Array, level: float) -> Array:
-        a, alpha, b, beta, start = theta[:5]
-        start = start if plan.steps > 0 else 0.0
-        steps = plan.steps if plan.steps > 0 else 1.0
-        return np.asarray(
-            level
-            + np.exp(a - alpha * np.log(plan.params / size))
-            + np.exp(b - beta * np.log(g * plan.tokens / tokens))
-            - np.maximum(g[:, None] - _KNOTS, 0) / (1 - _KNOTS) @ theta[5 : 5 + len(_KNOTS)]
-            + start / (g * steps / _STEPS)
-        )
+    def parts(theta: Array) -> tuple[Array, Array, Array]:
+        level = float(theta[-1]) if asymptote is None else asymptote
+        size, seen = np.exp(theta[0] - theta[1] * log_n), np.exp(theta[2] - theta[3] * log_d)
+        brought = decay @ theta[5 : 5 + len(_KNOTS)]
+        return size, seen, np.maximum(level + size + seen + theta[4] * steps - brought, 1e-6)
 
     def residuals(theta: Array) -> Array:
-        level = float(theta[-1]) if asymptote is None else asymptote
-        fitted = [loss(theta, rung.plan, rung.fractions, level) for rung in rungs]
-        parts = [
-            np.log(np.maximum(fit, 1e-6)) - np.log(rung.values)
-            for fit, rung in zip(fitted, rungs, strict=True)
-        ]
-        parts.append(np.array([_NOISE * (theta[1] - theta[3]) / _ALIKE]))
-        return np.concatenate(parts)
+        return np.append(np.log(parts(theta)[2] / values), alike @ theta)
 
-    found_all = []
+    def jacobian(theta: Array) -> Array:
+        size, seen, fitted = parts(theta)
+        columns = [size, -log_n * size, seen, -log_d * seen, steps, *(-decay.T)]
+        if asymptote is None:
+            columns.append(np.ones_like(fitted))
+        return np.vstack([np.column_stack(columns) / fitted[:, None], alike])
+
+    least = float(values.min())
+    found = []
     for share in (None,) if asymptote is not None else (0.35, 0.6, 0.8):
         start = np.append(_START, np.full(len(_KNOTS), 0.05))
         low, high = np.append(_LEAST, np.zeros(len(_KNOTS))), np.append(_MOST, np.ones(len(_KNOTS)))
         if share is not None:
             start = np.append(start, share * least)
             low, high = np.append(low, 0.0), np.append(high, 0.97 * least)
-        found = least_squares(
-            residuals, start, bounds=(low, high), x_scale="jac", xtol=1e-12, ftol=1e-12, gtol=1e-12
+        tight = {"xtol": 1e-12, "ftol": 1e-12, "gtol": 1e-12, "max_nfev": 2000}
+        found.append(
+            least_squares(residuals, start, jacobian, bounds=(low, high), x_scale="jac", **tight)
         )
-        found_all.append(found)
-    best = min(found_all, key=lambda found: found.cost)
-    theta = best.x
+    theta = min(found, key=lambda fit: float(fit.cost)).x
     level = float(theta[-1]) if asymptote is None else asymptote
 
     def predict(plan: Plan, fractions: Array) -> Array:
-        return loss(theta, plan, fractions, level)
+        log_n, log_d, steps, decay = _terms(plan, fractions, centers)
+        powers = np.exp(theta[0] - theta[1] * log_n) + np.exp(theta[2] - theta[3] * log_d)
+        brought = decay @ theta[5 : 5 + len(_KNOTS)]
+        return np.asarray(level + powers + theta[4] * steps - brought)
 
     return FittedLine(predict, level)
+
+
+def _terms(plan: Plan, fractions: Array, centers: Array) -> tuple[Array, Array, Array, Array]:
+    """Centred ln N and ln of the tokens seen, 1000 over the steps taken, and decay since a knot."""
+    log_n = np.full(len(fractions), np.log(plan.params) - centers[0])
+    log_d = np.log(fractions * plan.tokens) - centers[1]
+    # Without planned steps the start cannot be told from the rest.
+    steps = _STEPS / (fractions * plan.steps) if plan.steps > 0 else np.zeros(len(fractions))
+    decay = np.maximum(fractions[:, None] - _KNOTS, 0) / (1 - _KNOTS)
+    return log_n, log_d, steps, decay
