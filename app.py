@@ -21,8 +21,9 @@ def main() -> None:
     st.set_page_config(page_title="Delphi Dashboard", page_icon="📈", layout="wide")
     isoflop = st.Page(PAGES / "isoflop.py", title="IsoFLOP", default=True)
     scaling = st.Page(PAGES / "scaling.py", title="Scaling law")
+    trajectories = st.Page(PAGES / "trajectories.py", title="Trajectories")
     data = st.Page(PAGES / "data.py", title="Data")
-    page_url.menu([isoflop, scaling, data]).run()
+    page_url.menu([isoflop, scaling, trajectories, data]).run()
 
 
 if get_script_run_ctx(suppress_warning=True) is None:

@@ -1,0 +1,135 @@
+"""Cached forecasts of the Trajectories page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from delphi_core.errors import FitError
+from delphi_core.fits.forecasters import FORECAST_METHODS
+from delphi_core.snapshot import Snapshot
+from delphi_core.trajectories import Target, main_line, target_metrics, target_named
+from delphi_core.trajectory_tables import (
+    backtest_of,
+    forecast_of,
+    forecast_summary,
+    forecast_table,
+    rungs_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from delphi_core.fits.trajectory import Trajectory
+    from delphi_core.fits.trajectory_forecast import TrajectoryForecast
+    from delphi_core.web.trajectory_view import TrajectoryChoice
+
+_BY_ID: dict[str | type[Any], Callable[[Any], Any]] = {Snapshot: lambda snapshot: snapshot.id}
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What the page shows of one choice.
+
+    Attributes
+    ----------
+    target
+        What is forecast.
+    measured
+        Its main line.
+    rungs
+        Their main lines.
+    forecast, table
+        None and empty where there is no forecast.
+    problem
+        Why there is none.
+    """
+
+    target: Target
+    measured: Trajectory
+    rungs: tuple[Trajectory, ...]
+    forecast: TrajectoryForecast | None
+    table: pd.DataFrame
+    problem: str = ""
+
+
+@st.cache_resource(max_entries=300, show_spinner="Forecasting ...", hash_funcs=_BY_ID)
+def shown(snapshot: Snapshot, choice: TrajectoryChoice) -> Shown:
+    """Forecast and measured curve of a choice."""
+    target = target_named(snapshot, choice.target)
+    measured = main_line(snapshot, target.ladder, target.run, choice.metric)
+    rungs = tuple(rungs_of(snapshot, target, choice.metric))
+    try:
+        forecast = forecast_of(
+            snapshot,
+            target,
+            choice.metric,
+            method=choice.method,
+            asymptote=choice.asymptote,
+            level=choice.level,
+        )
+    except FitError as error:
+        return Shown(target, measured, rungs, None, pd.DataFrame(), str(error))
+    return Shown(target, measured, rungs, forecast, forecast_table(forecast, measured))
+
+
+def methods_compared(snapshot: Snapshot, choice: TrajectoryChoice) -> pd.DataFrame:
+    """One row a method: E, its forecast of the end, and how it did so far."""
+    rows: list[dict[str, Any]] = []
+    for method in FORECAST_METHODS:
+        found = shown(snapshot, replace(choice, method=method))
+        if found.forecast is None:
+            rows.append({"method": method, "notes": found.problem})
+            continue
+        end = found.table[found.table["fraction"] == 1.0].iloc[0]
+        rows.append(
+            {
+                "method": method,
+                "E": found.forecast.fitted.asymptote,
+                "end": end["predicted"],
+                "end_low": end["low"],
+                "end_high": end["high"],
+                **forecast_summary(found.table),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+@st.cache_resource(max_entries=100, show_spinner="Forecasting every metric ...", hash_funcs=_BY_ID)
+def metrics_compared(snapshot: Snapshot, choice: TrajectoryChoice) -> pd.DataFrame:
+    """One row a metric that the rungs have: how far the run is ahead or behind."""
+    target = target_named(snapshot, choice.target)
+    rows = []
+    for metric in target_metrics(snapshot, target):
+        if len(rungs_of(snapshot, target, metric)) < len(target.rungs):
+            continue
+        pinned = choice.asymptote if metric == choice.metric else None
+        found = shown(snapshot, replace(choice, metric=metric, asymptote=pinned))
+        judged = found.table
+        if found.forecast is None or not len(judged) or judged["error_pct"].isna().all():
+            continue
+        last = judged[judged["error_pct"].notna()].iloc[-1]
+        rows.append(
+            {
+                "metric": metric,
+                "E": found.forecast.fitted.asymptote,
+                "fraction": last["fraction"],
+                "actual": last["actual"],
+                "predicted": last["predicted"],
+                "low": last["low"],
+                "high": last["high"],
+                "error_pct": last["error_pct"],
+                **forecast_summary(judged),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+@st.cache_resource(max_entries=100, show_spinner="Backtesting ...", hash_funcs=_BY_ID)
+def backtested(snapshot: Snapshot, choice: TrajectoryChoice) -> pd.DataFrame:
+    """Backtests of every forecaster on the rungs, in the view's metric."""
+    target = target_named(snapshot, choice.target)
+    return backtest_of(snapshot, target, [choice.metric], level=choice.level)

@@ -1,0 +1,181 @@
+"""What the Trajectories page shows under its controls: one function a tab."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from delphi_core.figures.trajectory import trajectory_alt, trajectory_figure
+from delphi_core.fits.backtest import summary
+from delphi_core.web import trajectory_words as words
+from delphi_core.web.messages import plain
+from delphi_core.web.trajectory_fits import backtested, methods_compared, metrics_compared
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from delphi_core.snapshot import Snapshot
+    from delphi_core.web.trajectory_fits import Shown
+    from delphi_core.web.trajectory_view import TrajectoryView
+
+_NUMBER, _TEXT = st.column_config.NumberColumn, st.column_config.TextColumn
+_COLUMNS = {
+    "percent": _NUMBER("training (%)", format="%.2f"),
+    "step": _NUMBER("step", format="%.0f"),
+    "actual": _NUMBER("measured", format="%.4f"),
+    "predicted": _NUMBER("forecast", format="%.4f"),
+    "low": _NUMBER("from", format="%.4f"),
+    "high": _NUMBER("to", format="%.4f"),
+    "error_pct": _NUMBER("error (%)", format="%+.2f"),
+    "covered": st.column_config.CheckboxColumn("in the band"),
+    "method": _TEXT("method"),
+    "metric": _TEXT("metric"),
+    "E": _NUMBER("E", format="%.4f"),
+    "end": _NUMBER("forecast of the end", format="%.4f"),
+    "end_low": _NUMBER("from", format="%.4f"),
+    "end_high": _NUMBER("to", format="%.4f"),
+    "evaluations": _NUMBER("evaluations"),
+    "mean_abs_error_pct": _NUMBER("mean error (%)", format="%.3f"),
+    "max_abs_error_pct": _NUMBER("worst (%)", format="%.3f"),
+    "coverage": _NUMBER("in the band", format="percent"),
+    "interval_score": _NUMBER("interval score (%)", format="%.3f"),
+    "score": _NUMBER("interval score (%)", format="%.3f"),
+    "width_pct": _NUMBER("band width (%)", format="%.2f"),
+    "forecaster": _TEXT("forecaster"),
+    "curves": _NUMBER("curves"),
+    "notes": _TEXT("what to know", width="large"),
+}
+
+
+def curve(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
+    """Forecast and measured curve, and the verdict."""
+    figure = trajectory_figure(
+        shown.measured,
+        shown.forecast,
+        value_title=snapshot.value_title(view.metric),
+        x=view.x,
+        start=float(view.start),
+        rungs=shown.rungs if view.rungs else (),
+        events=_events(snapshot, shown) if view.events else None,
+    )
+    st.plotly_chart(figure, alt=trajectory_alt(shown.measured, shown.forecast), key="curve_chart")
+    lines = [line for line in words.verdict(shown, snapshot) if line]
+    st.markdown("\n".join(f"- {plain(line)}" for line in lines))
+
+
+def evaluations(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
+    """Every evaluation with its forecast."""
+    del snapshot, view
+    if shown.forecast is None:
+        st.info(plain(f"No forecast: {shown.problem}"))
+        return
+    rows = shown.table[shown.table["actual"].notna()]
+    rows = rows.assign(percent=100 * rows["fraction"])
+    columns = ["percent", "step", "actual", "predicted", "low", "high", "error_pct", "covered"]
+    _show(rows, columns, "evaluations_table", "Every evaluation with its forecast")
+
+
+def methods(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
+    """Every forecaster side by side."""
+    del shown
+    table = methods_compared(snapshot, view.choice)
+    columns = [
+        "method", "E", "end", "end_low", "end_high", "evaluations", "mean_abs_error_pct",
+        "max_abs_error_pct", "coverage", "interval_score", "notes",
+    ]  # fmt: skip
+    _show(table, columns, "methods_table", "Forecasters side by side")
+    st.markdown(plain(words.CHOICE))
+
+
+def subsets(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
+    """Every metric that the rungs have: which run ahead, which behind."""
+    del shown
+    table = metrics_compared(snapshot, view.choice)
+    if not len(table):
+        st.info("The rungs have no other metric, so this is all that is public.")
+        return
+    table = table.sort_values("error_pct", kind="stable")
+    table = table.assign(percent=100 * table["fraction"])
+    columns = [
+        "metric", "percent", "actual", "predicted", "low", "high", "error_pct", "E",
+        "mean_abs_error_pct", "max_abs_error_pct", "coverage",
+    ]  # fmt: skip
+    _show(table, columns, "subsets_table", "Last evaluation of every metric against its forecast")
+    ahead = int((table["error_pct"] < 0).sum())
+    st.markdown(
+        plain(
+            f"{ahead} of {len(table)} metrics run ahead of their forecast (a lower loss), "
+            f"{len(table) - ahead} behind, at the last evaluation."
+        )
+    )
+
+
+def backtests(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
+    """Rungs forecast from other rungs, in this metric."""
+    del shown
+    rows = backtested(snapshot, view.choice)
+    if not len(rows):
+        st.info("No rung has two others with a curve of this metric, so nothing can be backtested.")
+        return
+    columns = [
+        "forecaster", "curves", "evaluations", "mean_abs_error_pct", "max_abs_error_pct",
+        "coverage", "width_pct", "score",
+    ]  # fmt: skip
+    _show(summary([rows]), columns, "backtests_table", "Backtests of every forecaster")
+    st.markdown(plain(f"In {view.metric} only. {words.CHOICE}"))
+
+
+def download(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
+    """The forecast beside the evaluations as CSV, and the code that makes it."""
+    if shown.forecast is None:
+        st.info(plain(f"No forecast: {shown.problem}"))
+        return
+    context = {
+        "snapshot": snapshot.id,
+        "target": view.target,
+        "metric": view.metric,
+        "described": shown.forecast.describe(),
+    }
+    content = partial(_csv, shown.table.assign(**context))
+    name = f"{words.file_stem(view)}_forecast.csv"
+    st.download_button("Forecast", content, name, "text/csv", key="forecast_csv", on_click="ignore")
+    st.markdown("CSV at full precision. The same forecast in a notebook:")
+    st.code(words.refit_code(view), language="python")
+
+
+SHOWN = {
+    "curve": curve,
+    "evaluations": evaluations,
+    "methods": methods,
+    "subsets": subsets,
+    "backtests": backtests,
+    "download": download,
+}
+
+
+def _events(snapshot: Snapshot, shown: Shown) -> pd.DataFrame:
+    """Events of the target's run that have a step, with the fraction of it."""
+    events = snapshot.tables["events"]
+    own = events[(events["ladder"] == shown.target.ladder) & (events["run"] == shown.target.run)]
+    steps = own["step"].astype("float64")
+    own = own.assign(fraction=steps / shown.measured.plan.steps)
+    return own[own["fraction"].notna()]
+
+
+def _csv(table: pd.DataFrame) -> str:
+    return table.to_csv(index=False)
+
+
+def _show(table: pd.DataFrame, columns: list[str], key: str, alt: str) -> None:
+    shown = table.reindex(columns=columns)
+    empty = [name for name in columns if shown[name].isna().all()]
+    st.dataframe(
+        shown.drop(columns=empty),
+        key=key,
+        hide_index=True,
+        column_config=_COLUMNS,
+        placeholder="–",
+        alt=alt,
+    )

@@ -1,0 +1,133 @@
+"""View state of the Trajectories page, and what the page offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Literal, cast
+
+from delphi_core.errors import DataError
+from delphi_core.fits.backtest import DEFAULT_FORECASTER
+from delphi_core.fits.forecasters import FORECAST_METHODS, ForecastMethod
+from delphi_core.trajectories import target_metrics, target_named, targets
+from delphi_core.trajectory_tables import forecast_settings, rungs_of
+from delphi_core.web.view_state import Asked, ViewState
+
+if TYPE_CHECKING:
+    from delphi_core.snapshot import Snapshot
+    from delphi_core.web.view_state import Query
+
+Axis = Literal["fraction", "tokens", "flops"]
+AXES: tuple[Axis, ...] = ("fraction", "tokens", "flops")
+LEVELS = ("0.8", "0.9", "0.95")
+STARTS = ("0", "0.05", "0.1", "0.2")
+TABS = ("curve", "evaluations", "methods", "subsets", "backtests", "download")
+
+
+@dataclass(frozen=True)
+class TrajectoryChoice:
+    """The part of a view that something is forecast by."""
+
+    target: str
+    metric: str
+    method: ForecastMethod
+    asymptote: float | None
+    level: float
+
+
+@dataclass(frozen=True)
+class TrajectoryView(ViewState):
+    """What the Trajectories page shows.
+
+    Attributes
+    ----------
+    target
+        Id of targets.csv; the first by default.
+    metric
+        The target's own by default.
+    method
+        Forecaster; the one backtests prefer by default, or per-fraction where the rungs have one
+        point each.
+    asymptote
+        E where it is pinned, as typed; empty, the default, for what the method prefers.
+    level
+        Of the band: 0.8, 0.9 (default) or 0.95.
+    x
+        fraction (default), tokens or flops.
+    start
+        Fraction of training that the chart begins at: 0, 0.05 (default), 0.1 or 0.2.
+    rungs, events
+        Whether the rungs' curves and the run's events are drawn; both off by default.
+    tab
+        Which tab is open: curve (default), evaluations, methods, subsets, backtests or download.
+    """
+
+    target: str
+    metric: str
+    method: ForecastMethod
+    asymptote: str
+    level: str
+    x: Axis
+    start: str
+    rungs: bool
+    events: bool
+    tab: str
+
+    @classmethod
+    def read(cls, query: Query, snapshot: Snapshot) -> tuple[TrajectoryView, list[str]]:
+        """The nearest valid view to a query, and a notice for each part that is not to be had.
+
+        Raises
+        ------
+        DataError
+            The snapshot holds no target.
+        """
+        asked = Asked(query)
+        known = list(targets(snapshot))
+        if not known:
+            raise DataError(["this snapshot holds nothing to forecast; add rows to targets.csv."])
+        target = target_named(snapshot, asked.one("target", known, known[0]))
+        metric = asked.one("metric", target_metrics(snapshot, target), target.metric)
+        settings = forecast_settings(target, metric, rungs_of(snapshot, target, metric))
+        method = asked.one("method", FORECAST_METHODS, settings.method)
+        view = cls(
+            target.target,
+            metric,
+            cast("ForecastMethod", method),
+            asked.words("asymptote"),
+            asked.one("level", LEVELS, "0.9"),
+            cast("Axis", asked.one("x", AXES, AXES[0])),
+            asked.one("start", STARTS, STARTS[1]),
+            asked.flag("rungs", default=False),
+            asked.flag("events", default=False),
+            asked.one("tab", TABS, TABS[0]),
+        )
+        return view, asked.notices
+
+    @property
+    def pinned(self) -> float | None:
+        """E where it is pinned; None where it is not or what was typed is no E."""
+        try:
+            value = float(self.asymptote)
+        except ValueError:
+            return None
+        return value if isfinite(value) and 0 <= value < 1e6 else None
+
+    @property
+    def mistakes(self) -> list[str]:
+        """One sentence for each number that is typed and cannot be taken."""
+        if self.asymptote and self.pinned is None:
+            return [f"E is {self.asymptote!r}; it must be a number from 0 up. It is not pinned."]
+        return []
+
+    @property
+    def choice(self) -> TrajectoryChoice:
+        """What the view is forecast by."""
+        return TrajectoryChoice(
+            self.target, self.metric, self.method, self.pinned, float(self.level)
+        )
+
+
+def method_words(method: str) -> str:
+    """A method as a control shows it."""
+    return f"{method} (default)" if method == DEFAULT_FORECASTER.method else method

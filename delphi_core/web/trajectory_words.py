@@ -1,0 +1,142 @@
+"""What the Trajectories page says in words: headline, verdict, caption, file names."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from delphi_core.fits.backtest import DEFAULT_FORECASTER
+from delphi_core.trajectory_tables import forecast_summary
+from delphi_core.web.messages import plain
+from delphi_core.words import count, flops_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from delphi_core.snapshot import Snapshot
+    from delphi_core.web.trajectory_fits import Shown
+    from delphi_core.web.trajectory_view import TrajectoryView
+
+TAB_TITLES = {
+    "curve": "Curve",
+    "evaluations": "Evaluations",
+    "methods": "Methods",
+    "subsets": "All metrics",
+    "backtests": "Backtests",
+    "download": "Download",
+}
+CHOICE = (
+    f"The default forecaster, {DEFAULT_FORECASTER.name}, has the least interval score in backtests "
+    "on rungs, over all metrics of all targets; what a target measured plays no part in it. python "
+    "-m delphi_core backtest makes the choice again, over all metrics."
+)
+
+
+def headline(shown: Shown) -> str:
+    """The finding: the last evaluation against its forecast."""
+    run = plain(shown.measured.plan.run)
+    judged = _judged(shown)
+    if not len(judged):
+        return f"{run}: no evaluation meets a forecast here"
+    last = judged.iloc[-1]
+    return (
+        f"{run} at {100 * last['fraction']:.1f} %: measured {last['actual']:.4f}, forecast "
+        f"{last['predicted']:.4f}, {_signed(last['error_pct'])} %"
+    )
+
+
+def verdict(shown: Shown, snapshot: Snapshot) -> list[str]:
+    """How the forecast holds, one sentence a line."""
+    if shown.forecast is None:
+        return [f"No forecast: {shown.problem}", shown.target.note]
+    lines = []
+    judged = _judged(shown)
+    if len(judged):
+        found, last = forecast_summary(shown.table), judged.iloc[-1]
+        inside = "inside" if last["low"] <= last["actual"] <= last["high"] else "outside"
+        lines.append(
+            f"{100 * last['fraction']:.1f} %: measured {last['actual']:.4f}, forecast "
+            f"{last['predicted']:.4f}, {_signed(last['error_pct'])} %, {inside} the "
+            f"{100 * shown.forecast.settings.level:g} % band ({last['low']:.4f} to "
+            f"{last['high']:.4f})."
+        )
+        if found["evaluations"]:
+            lines.append(
+                f"{count(found['evaluations'], 'evaluation')} from 5 % of training on: mean "
+                f"absolute error {found['mean_abs_error_pct']:.3f} %, worst "
+                f"{found['max_abs_error_pct']:.3f} %, {100 * found['coverage']:.0f} % inside the "
+                "band."
+            )
+    end = shown.table[shown.table["fraction"] == 1.0].iloc[0]
+    if np.isfinite(end["predicted"]):
+        lines.append(
+            f"At the end of its plan, {flops_words(shown.forecast.plan.flops)}: "
+            f"{end['predicted']:.4f} (band {end['low']:.4f} to {end['high']:.4f})."
+        )
+    lines += [
+        f"{item.run} stopped early and was continued by the line {item.intercept:.4f} "
+        f"{item.slope:+.4f} x fraction {item.offset:+.4f}."
+        for item in shown.forecast.fitted.continuations
+    ]
+    published = snapshot.tables["published_forecasts"]
+    own = published[published["run"] == shown.target.run]
+    own = own[own["metric"] == shown.target.metric].dropna(subset=["predicted", "actual"])
+    for row in own.to_dict("records")[:3]:
+        error = 100 * (row["actual"] / row["predicted"] - 1)
+        lines.append(
+            f"Published {row['made']}: {row['predicted']:g} forecast at "
+            f"{100 * row['fraction']:g} %, {row['actual']:g} measured ({_signed(error)} %)."
+        )
+    if shown.target.note:
+        lines.append(f"{shown.target.note}.")
+    return lines
+
+
+def caption(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> str:
+    """What was forecast from what, as of when, in Markdown."""
+    lines = [] if shown.forecast is None else [shown.forecast.describe()]
+    lines.append(
+        "A mid-run loss is no final loss: the forecast compares runs at the same fraction of "
+        "training (by tokens), which assumes the same schedule shape, tokens per parameter, "
+        "mixture and sequence length."
+    )
+    steps = shown.measured.steps
+    last = "" if not len(steps) or np.isnan(steps[-1]) else f", as of step {steps[-1]:,.0f}"
+    lines.append(f"{view.metric}; snapshot {snapshot.id} of {snapshot.created_at[:10]}{last}.")
+    return "  \n".join(plain(line) for line in lines)
+
+
+def file_stem(view: TrajectoryView) -> str:
+    """Name of a download of a view, without what it holds and without its ending."""
+    parts = (view.target, view.metric, view.method)
+    return "_".join(re.sub(r"[^A-Za-z0-9._-]+", "-", part) for part in parts)
+
+
+def refit_code(view: TrajectoryView) -> str:
+    """Python that makes the same forecast."""
+    pinned = "" if view.pinned is None else f", asymptote={view.pinned!r}"
+    return (
+        "import delphi_core as dc\n"
+        "snapshot = dc.load_snapshot()\n"
+        f"forecast = dc.forecast_trajectory(snapshot, {view.target!r}, metric={view.metric!r},\n"
+        f"                                  method={view.method!r}{pinned}, "
+        f"level={float(view.level)!r})\n"
+        "print(forecast)"
+    )
+
+
+def percent(level: str) -> str:
+    """A share as a control shows it."""
+    return f"{100 * float(level):g} %"
+
+
+def _judged(shown: Shown) -> pd.DataFrame:
+    if shown.forecast is None:
+        return shown.table
+    return shown.table[shown.table["error_pct"].notna()]
+
+
+def _signed(percent_off: float) -> str:
+    return f"{percent_off:+.2f}".replace("-", "−")

@@ -1,0 +1,43 @@
+"""Trajectories of large runs: controls -> forecast -> chart -> tables -> download."""
+
+from functools import partial
+
+import streamlit as st
+
+from delphi_core.trajectories import target_metrics, target_named, targets
+from delphi_core.web import messages
+from delphi_core.web import trajectory_tabs as tabs
+from delphi_core.web import trajectory_view as views
+from delphi_core.web import trajectory_words as words
+from delphi_core.web.loading import current_snapshot
+from delphi_core.web.page_url import shown_view
+from delphi_core.web.trajectory_fits import shown
+
+with messages.errors_in_words():
+    loaded = current_snapshot()
+    snapshot = loaded.snapshot
+    headline = st.empty()
+    messages.snapshot_notice(loaded)
+    view = shown_view(views.TrajectoryView, snapshot)
+    target = target_named(snapshot, view.target)
+    choice = partial(st.segmented_control, required=True)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        choice("Target", list(targets(snapshot)), key="target")
+        st.selectbox("Metric", target_metrics(snapshot, target), key="metric")
+        choice("Forecast by", views.FORECAST_METHODS, key="method", format_func=views.method_words)
+        st.text_input("Pin E at", key="asymptote", placeholder="not", max_chars=30, width=110)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        choice("Level", views.LEVELS, key="level", format_func=words.percent)
+        choice("X axis", views.AXES, key="x")
+        choice("From", views.STARTS, key="start", format_func=words.percent)
+        st.toggle("Rungs", key="rungs")
+        st.toggle("Events", key="events")
+    for mistake in view.mistakes:
+        st.warning(messages.plain(mistake))
+
+    found = shown(snapshot, view.choice)
+
+    headline.title(words.headline(found))
+    choice("Show", views.TABS, key="tab", format_func=words.TAB_TITLES.get)
+    tabs.SHOWN[view.tab](snapshot, view, found)
+    st.caption(words.caption(snapshot, view, found))
