@@ -28,7 +28,7 @@ from delphi_core.sources.records_csv import read_records
 from delphi_core.trajectories import main_line, targets
 from delphi_core.trajectory_tables import forecast_trajectory
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 __all__ = [
     "Choice",

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 2000
 """A curve with more points is thinned for drawing, and for drawing only."""
+EVEN = 0.0005
+"""An evaluation this little before a fraction counts as at it: steps are whole."""
 _TITLES = {
     "fraction": "Fraction of training (%)",
     "tokens": "Tokens seen (10¹² tokens)",
@@ -67,7 +69,7 @@ def trajectory_figure(
         "flops": measured.plan.flops / 1e21,
     }[x]
     for rung in rungs:
-        line = thinned(rung.part(rung.fractions >= start))
+        line = thinned(rung.part(rung.fractions >= start - EVEN))
         figure.add_trace(
             go.Scatter(
                 x=scale * line.fractions,
@@ -83,7 +85,7 @@ def trajectory_figure(
         )
     if forecast is not None:
         _add_forecast(figure, forecast, start, scale)
-    kept = thinned(measured.part(measured.fractions >= start))
+    kept = thinned(measured.part(measured.fractions >= start - EVEN))
     if len(kept):
         _add_measured(figure, kept, forecast, scale)
     for share in (-1, 1):

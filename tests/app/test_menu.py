@@ -9,6 +9,7 @@ BPB = "eval/paloma/c4_en/bpb"
 FILES = {
     "IsoFLOP": "pages/isoflop.py",
     "Scaling law": "pages/scaling.py",
+    "Trajectories": "pages/trajectories.py",
     "Data": "pages/data.py",
 }
 
@@ -34,7 +35,7 @@ def values(page):
 def test_the_menu_names_every_page(open_page):
     page = open_page()
     assert page.markdown[0].value == "**IsoFLOP**"
-    assert links(page) == {"Scaling law": {}, "Data": {}}
+    assert links(page) == {"Scaling law": {}, "Trajectories": {}, "Data": {}}
 
 
 def test_the_menu_leads_back_to_the_view_that_was_left(open_page):
@@ -64,10 +65,14 @@ def query(value):
 
 def test_the_page_that_is_open_is_no_link(open_page):
     page = open_page(ladder="moe-v16")
-    assert list(links(page)) == ["Scaling law", "Data"]
+    assert list(links(page)) == ["Scaling law", "Trajectories", "Data"]
     go(page, "Data")
     assert page.markdown[0].value == "**Data**"
-    assert links(page) == {"IsoFLOP": {"ladder": ["moe-v16"]}, "Scaling law": {}}
+    assert links(page) == {
+        "IsoFLOP": {"ladder": ["moe-v16"]},
+        "Scaling law": {},
+        "Trajectories": {},
+    }
 
 
 def test_no_value_leaks_into_another_page(open_page):

@@ -1,0 +1,99 @@
+"""The trajectory chart as data."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from delphi_core.figures.trajectory import MOST_POINTS, thinned, trajectory_alt, trajectory_figure
+from delphi_core.fits.trajectory import Plan, Trajectory
+from delphi_core.trajectories import main_line, target_named
+from delphi_core.trajectory_tables import forecast_of, rungs_of
+
+
+@pytest.fixture(scope="module")
+def hero(snapshot):
+    """Measured line, forecast and rungs of the hero run."""
+    target = target_named(snapshot, "hero")
+    measured = main_line(snapshot, "hero", target.run, target.metric)
+    forecast = forecast_of(snapshot, target, target.metric)
+    return measured, forecast, tuple(rungs_of(snapshot, target, target.metric))
+
+
+def panel(figure, axis):
+    return [trace for trace in figure.data if (trace.yaxis or "y") == axis]
+
+
+def test_measured_points_and_their_errors_stand_one_above_the_other(hero):
+    measured, forecast, _ = hero
+    figure = trajectory_figure(measured, forecast, value_title="loss")
+    (above,) = [t for t in panel(figure, "y") if t.name.startswith("measured")]
+    (below,) = [t for t in panel(figure, "y2") if t.name.startswith("measured")]
+    np.testing.assert_array_equal(above.x, below.x)
+    predicted = forecast.value(np.asarray(above.x) / 100)
+    np.testing.assert_allclose(below.y, 100 * (above.y / predicted - 1), rtol=1e-9)
+    assert len(above.x) == 40
+
+
+def test_forecast_and_band_are_the_core_s(hero):
+    measured, forecast, _ = hero
+    figure = trajectory_figure(measured, forecast, value_title="loss", start=0.2)
+    (line,) = [t for t in panel(figure, "y") if t.name.startswith("forecast")]
+    places = np.asarray(line.x) / 100
+    np.testing.assert_allclose(line.y, forecast.value(places), rtol=1e-12)
+    low, high = (t.y for t in panel(figure, "y") if t.name.endswith("band"))
+    for drawn, end in zip((low, high), forecast.band(places), strict=True):
+        np.testing.assert_allclose(drawn, end, rtol=1e-9)
+    assert places.min() == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(("x", "scale"), [("fraction", 100), ("tokens", 18.005), ("flops", 2610.9)])
+def test_the_x_axis_counts_what_it_says(hero, x, scale):
+    measured, forecast, _ = hero
+    figure = trajectory_figure(measured, forecast, value_title="loss", x=x)
+    (line,) = [t for t in panel(figure, "y") if t.name.startswith("measured")]
+    assert line.x[-1] == pytest.approx(scale * measured.fractions[-1], rel=1e-4)
+
+
+def test_rungs_lie_underneath_at_the_same_fraction(hero):
+    measured, forecast, rungs = hero
+    figure = trajectory_figure(measured, forecast, value_title="loss", rungs=rungs)
+    drawn = [t for t in figure.data if t.name.startswith("rung ")]
+    assert len(drawn) == 4
+    assert figure.data[: len(drawn)] == tuple(drawn)
+    assert max(drawn[0].x) == pytest.approx(100, abs=0.1)
+
+
+def test_hostile_words_are_escaped(hero):
+    measured, forecast, _ = hero
+    plan = Plan("<b>run</b>", measured.plan.flops, measured.plan.tokens, 1e9, 1e5)
+    own = Trajectory(plan, measured.fractions, measured.steps, measured.tokens, measured.values)
+    events = pd.DataFrame({"fraction": [0.3], "kind": ["<i>"], "text": ["<script>"]})
+    figure = trajectory_figure(own, forecast, value_title="<u>", rungs=(own,), events=events)
+    text = figure.to_json()
+    for tag in ("<b>run", "<i>", "<script>", "<u>"):
+        assert tag.replace("<", "\\u003c") not in text
+        assert tag not in text
+
+
+def test_without_a_forecast_the_curve_is_drawn_all_the_same(hero):
+    measured, _, _ = hero
+    figure = trajectory_figure(measured, None, value_title="loss")
+    assert [t.name for t in figure.data] == ["measured, hero-535b-a23b"]
+    assert "No forecast" in trajectory_alt(measured, None)
+
+
+def test_a_long_curve_is_thinned_for_drawing_only():
+    plan = Plan("long", 1e20, 1e10, 1e8, 1e5)
+    x = np.linspace(0, 1, 50_001)
+    line = Trajectory(plan, x, x, x, 3 - x)
+    few = thinned(line)
+    assert len(few) <= MOST_POINTS + 2
+    assert few.fractions[-1] == 1.0
+    assert len(line) == 50_001
+
+
+def test_words_state_the_numbers(hero):
+    measured, forecast, _ = hero
+    words = trajectory_alt(measured, forecast)
+    assert f"{measured.values[-1]:.4f}" in words
+    assert f"{float(forecast.value(1.0)):.4f} at 100 %" in words
