@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from delphi_core.fits.backtest import (
     summary,
 )
 from delphi_core.fits.forecast_line import FIRST_FRACTION, GRID
+from delphi_core.fits.live import LATEST, OUTSIDE, alarms, reforecast
 from delphi_core.fits.trajectory_forecast import TrajectoryFit, TrajectoryForecast
 from delphi_core.trajectories import Target, main_line, plan_of, target_metrics, target_named
 
@@ -142,6 +144,27 @@ def forecast_summary(table: pd.DataFrame) -> dict[str, Any]:
     }
 
 
+def live_reading(forecast: TrajectoryForecast, measured: Trajectory) -> dict[str, Any]:
+    """How a run stands against its forecast now.
+
+    Returns
+    -------
+    dict
+        alarm (whether the latest evaluations raise one), alarms (at how many evaluations one was
+        raised), rule, and reforecast of the end from the prefix (None where there is none).
+    """
+    line = measured.part(measured.fractions >= JUDGED_FROM)
+    low, high = forecast.band(line.fractions)
+    raised = alarms(low, high, line.values)
+    again = reforecast(forecast, measured)
+    return {
+        "alarm": bool(raised[-1:].any()),
+        "alarms": int(raised.sum()),
+        "rule": f"{OUTSIDE} of the latest {LATEST} evaluations outside the band on one side",
+        "reforecast": None if again is None else asdict(again),
+    }
+
+
 def forecast_trajectory(
     snapshot: Snapshot,
     target: str,
@@ -191,6 +214,7 @@ def forecast_document(
         "continuation": [vars(item) for item in forecast.fitted.continuations],
         "points": _plain(table.drop(columns=["covered", "score"])),
         "summary": forecast_summary(table),
+        "live": live_reading(forecast, measured),
         "published": _plain(published[own & (published["metric"] == metric)]),
     }
 

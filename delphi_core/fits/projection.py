@@ -177,7 +177,7 @@ class _Search:
         damping = np.full(len(self.rows.values), 1e-6)
         moving = np.arange(len(self.rows.values))
         # Rows without noise leave rounding only: less of it is no better fit.
-        nothing = 1e-26 * np.sum(self.rows.weights * self.rows.values**2, axis=1)
+        nothing = 1e-30 * np.sum(self.rows.weights * self.rows.values**2, axis=1)
         for _ in range(most_steps):
             if not len(moving):
                 break

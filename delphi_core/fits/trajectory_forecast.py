@@ -137,9 +137,13 @@ class TrajectoryForecast:
         return value * np.exp(-half), value * np.exp(half)
 
     @cached_property
-    def _errors(self) -> tuple[Array, Array, int]:
-        """Fractions and relative errors of rungs forecast from the others, and their number."""
-        at, errors = [], []
+    def rung_errors(self) -> tuple[tuple[Array, Array], ...]:
+        """Fractions and errors of each rung forecast from the others.
+
+        Errors are of ln L, over how far the forecast was extrapolated in compute; of two rungs
+        they are those of the fit, doubled.
+        """
+        found = []
         enough = len(self.rungs) > 2
         for place, rung in enumerate(self.rungs):
             kept = rung.part(rung.fractions >= FIRST_FRACTION)
@@ -155,10 +159,15 @@ class TrajectoryForecast:
                 continue
             line = fitted.line(rung.plan, np.clip(kept.fractions, *fitted.fractions))
             scale = extrapolation(others, rung.plan) if enough else 0.5
-            at.append(kept.fractions)
-            errors.append(np.log(kept.values / line) / scale)
-        if not at:
+            found.append((kept.fractions, np.log(kept.values / line) / scale))
+        return tuple(found)
+
+    @cached_property
+    def _errors(self) -> tuple[Array, Array, int]:
+        """Fractions and errors of all rungs, and the number of rungs."""
+        if not self.rung_errors:
             return np.empty(0), np.empty(0), 1
+        at, errors = zip(*self.rung_errors, strict=True)
         return np.concatenate(at), np.concatenate(errors), len(self.rungs)
 
     def describe(self) -> str:

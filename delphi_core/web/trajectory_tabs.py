@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from delphi_core.figures.trajectory import trajectory_alt, trajectory_figure
-from delphi_core.fits.backtest import summary
+from delphi_core.fits.backtest import DEFAULT_FORECASTER, summary
+from delphi_core.fits.live import false_alarm_rate
 from delphi_core.web import trajectory_words as words
 from delphi_core.web.messages import plain
 from delphi_core.web.trajectory_fits import backtested, methods_compared, metrics_compared
@@ -124,7 +125,15 @@ def backtests(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
         "coverage", "width_pct", "score",
     ]  # fmt: skip
     _show(summary([rows]), columns, "backtests_table", "Backtests of every forecaster")
-    st.markdown(plain(f"In {view.metric} only. {words.CHOICE}"))
+    own = rows[rows["forecaster"] == DEFAULT_FORECASTER.name]
+    raised, curves = false_alarm_rate(own)
+    st.markdown(
+        plain(
+            f"In {view.metric} only. {words.CHOICE} On these rungs, which are healthy runs, the "
+            f"alarm was raised on {raised} of {curves} curves forecast by the default: that is how "
+            "often it is false."
+        )
+    )
 
 
 def download(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from delphi_core.fits.backtest import DEFAULT_FORECASTER
-from delphi_core.trajectory_tables import forecast_summary
+from delphi_core.trajectory_tables import forecast_summary, live_reading
 from delphi_core.web.messages import plain
 from delphi_core.words import count, flops_words
 
@@ -75,6 +75,7 @@ def verdict(shown: Shown, snapshot: Snapshot) -> list[str]:
             f"At the end of its plan, {flops_words(shown.forecast.plan.flops)}: "
             f"{end['predicted']:.4f} (band {end['low']:.4f} to {end['high']:.4f})."
         )
+    lines += _live(shown)
     lines += [
         f"{item.run} stopped early and was continued by the line {item.intercept:.4f} "
         f"{item.slope:+.4f} x fraction {item.offset:+.4f}."
@@ -91,6 +92,26 @@ def verdict(shown: Shown, snapshot: Snapshot) -> list[str]:
         )
     if shown.target.note:
         lines.append(f"{shown.target.note}.")
+    return lines
+
+
+def _live(shown: Shown) -> list[str]:
+    """Alarm and re-forecast of a run that is under way."""
+    if shown.forecast is None or not len(_judged(shown)):
+        return []
+    reading = live_reading(shown.forecast, shown.measured)
+    raised = "raised now" if reading["alarm"] else "none now"
+    if reading["alarms"] and not reading["alarm"]:
+        raised += f"; raised at {count(reading['alarms'], 'earlier evaluation')}"
+    lines = [f"Alarm ({reading['rule']}): {raised}."]
+    again = reading["reforecast"]
+    if again is not None and not shown.measured.finished:
+        lines.append(
+            f"Re-forecast of the end from its last 5 % of training, {_signed(again['off_pct'])} % "
+            f"off, of which rungs kept {100 * again['share']:.0f} % to their end: "
+            f"{again['predicted']:.4f} ({again['low']:.4f} to {again['high']:.4f}). The forecast "
+            "above stays what it was."
+        )
     return lines
 
 
