@@ -99,33 +99,30 @@ def methods_compared(snapshot: Snapshot, choice: TrajectoryChoice) -> pd.DataFra
 
 
 @st.cache_resource(max_entries=100, show_spinner="Forecasting every metric ...", hash_funcs=_BY_ID)
-def metrics_compared(snapshot: Snapshot, choice: TrajectoryChoice) -> pd.DataFrame:
-    """One row a metric that the rungs have: how far the run is ahead or behind."""
+def metrics_shown(snapshot: Snapshot, choice: TrajectoryChoice) -> tuple[tuple[str, Shown], ...]:
+    """Forecast and measured line of every metric that all rungs have and an evaluation meets."""
     target = target_named(snapshot, choice.target)
-    rows = []
+    found = []
     for metric in target_metrics(snapshot, target):
         if len(rungs_of(snapshot, target, metric)) < len(target.rungs):
             continue
         pinned = choice.asymptote if metric == choice.metric else None
-        found = shown(snapshot, replace(choice, metric=metric, asymptote=pinned))
-        judged = found.table
-        if found.forecast is None or not len(judged) or judged["error_pct"].isna().all():
-            continue
-        last = judged[judged["error_pct"].notna()].iloc[-1]
-        rows.append(
-            {
-                "metric": metric,
-                "E": found.forecast.fitted.asymptote,
-                "fraction": last["fraction"],
-                "actual": last["actual"],
-                "predicted": last["predicted"],
-                "low": last["low"],
-                "high": last["high"],
-                "error_pct": last["error_pct"],
-                **forecast_summary(judged),
-            }
-        )
-    return pd.DataFrame(rows)
+        own = shown(snapshot, replace(choice, metric=metric, asymptote=pinned))
+        if own.forecast is not None and own.table["error_pct"].notna().any():
+            found.append((metric, own))
+    return tuple(found)
+
+
+def metrics_compared(metrics: tuple[tuple[str, Shown], ...]) -> pd.DataFrame:
+    """One row a metric: how far the run is ahead or behind, the furthest ahead first."""
+    rows = []
+    for metric, own in metrics:
+        last = own.table[own.table["error_pct"].notna()].iloc[-1]
+        level = own.forecast.fitted.asymptote if own.forecast is not None else None
+        names = ("fraction", "actual", "predicted", "low", "high", "error_pct")
+        row = {"metric": metric, "E": level} | {name: last[name] for name in names}
+        rows.append(row | forecast_summary(own.table))
+    return pd.DataFrame(rows).sort_values("error_pct", kind="stable") if rows else pd.DataFrame()
 
 
 @st.cache_resource(max_entries=100, show_spinner="Backtesting ...", hash_funcs=_BY_ID)

@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from delphi_core.figures.trajectory import trajectory_alt, trajectory_figure
+from delphi_core.figures.trajectory_grid import REACH_PCT, trajectory_grid, trajectory_grid_alt
 from delphi_core.fits.backtest import DEFAULT_FORECASTER, summary
 from delphi_core.fits.live import false_alarm_rate
+from delphi_core.trajectory_tables import JUDGED_FROM
 from delphi_core.web import trajectory_words as words
 from delphi_core.web.messages import plain
-from delphi_core.web.trajectory_fits import backtested, methods_compared, metrics_compared
+from delphi_core.web.trajectory_fits import (
+    backtested,
+    methods_compared,
+    metrics_compared,
+    metrics_shown,
+)
+from delphi_core.web.trajectory_words import metric_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,24 +101,32 @@ def methods(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
 def subsets(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
     """Every metric that the rungs have: which run ahead, which behind."""
     del shown
-    table = metrics_compared(snapshot, view.choice)
+    found = metrics_shown(snapshot, view.choice)
+    table = metrics_compared(found)
     if not len(table):
         st.info("The rungs have no other metric, so this is all that is public.")
         return
-    table = table.sort_values("error_pct", kind="stable")
-    table = table.assign(percent=100 * table["fraction"])
+    items = [
+        (metric_words(metric), own.measured, own.forecast)
+        for metric, own in found
+        if own.forecast is not None
+    ]
+    figure = trajectory_grid(items, start=max(float(view.start), JUDGED_FROM))
+    st.plotly_chart(figure, alt=trajectory_grid_alt(items), key="grid_chart")
+    ahead = int((table["error_pct"] < 0).sum())
+    st.markdown(
+        plain(
+            f"Measured over forecast in percent, cut at {REACH_PCT:g} %. At the last evaluation "
+            f"{ahead} of {len(table)} metrics run ahead of their forecast (a lower loss), "
+            f"{len(table) - ahead} behind."
+        )
+    )
     columns = [
         "metric", "percent", "actual", "predicted", "low", "high", "error_pct", "E",
         "mean_abs_error_pct", "max_abs_error_pct", "coverage",
     ]  # fmt: skip
+    table = table.assign(percent=100 * table["fraction"])
     _show(table, columns, "subsets_table", "Last evaluation of every metric against its forecast")
-    ahead = int((table["error_pct"] < 0).sum())
-    st.markdown(
-        plain(
-            f"{ahead} of {len(table)} metrics run ahead of their forecast (a lower loss), "
-            f"{len(table) - ahead} behind, at the last evaluation."
-        )
-    )
 
 
 def backtests(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:

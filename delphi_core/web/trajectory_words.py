@@ -148,6 +148,12 @@ def refit_code(view: TrajectoryView) -> str:
     )
 
 
+def metric_words(metric: str) -> str:
+    """A metric in few words: the part of its id that tells it from the others."""
+    parts = metric.split("/")
+    return parts[-2] if parts[-1] == "loss" and len(parts) > 2 else parts[-1]
+
+
 def percent(level: str) -> str:
     """A share as a control shows it."""
     return f"{100 * float(level):g} %"

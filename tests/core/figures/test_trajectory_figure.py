@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from delphi_core.figures.trajectory import MOST_POINTS, thinned, trajectory_alt, trajectory_figure
+from delphi_core.figures.trajectory_grid import REACH_PCT, trajectory_grid, trajectory_grid_alt
 from delphi_core.fits.trajectory import Plan, Trajectory
 from delphi_core.trajectories import main_line, target_named
 from delphi_core.trajectory_tables import forecast_of, rungs_of
@@ -97,3 +98,21 @@ def test_words_state_the_numbers(hero):
     words = trajectory_alt(measured, forecast)
     assert f"{measured.values[-1]:.4f}" in words
     assert f"{float(forecast.value(1.0)):.4f} at 100 %" in words
+
+
+def test_small_multiples_hold_each_metric_s_errors_on_one_scale(snapshot, hero):
+    measured, forecast, _ = hero
+    target = target_named(snapshot, "hero")
+    ptb = "eval_dropless/paloma/ptb/loss"
+    line = main_line(snapshot, "hero", target.run, ptb)
+    items = [("macro", measured, forecast), ("<b>", line, forecast_of(snapshot, target, ptb))]
+    figure = trajectory_grid(items)
+    drawn = [trace for trace in figure.data if trace.name]
+    assert [trace.name for trace in drawn] == ["macro", "&lt;b&gt;"]
+    for trace, (_, own, fitted) in zip(drawn, items, strict=True):
+        kept = own.part(own.fractions >= 0.05)
+        errors = 100 * (kept.values / fitted.value(kept.fractions) - 1)
+        np.testing.assert_allclose(trace.customdata, errors, rtol=1e-9)
+        assert np.abs(trace.y).max() <= REACH_PCT
+    assert np.abs(drawn[1].customdata).max() > REACH_PCT
+    assert "macro +0." in trajectory_grid_alt(items)
