@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from delphi_core.fits.trajectory_forecast import TrajectoryForecast
 
 COLUMNS = 4
+LONGEST_TITLE = 16
 REACH_PCT = 4.0
 """Errors beyond are cut at this edge of each panel, so that all share one scale."""
 
@@ -41,7 +42,7 @@ def trajectory_grid(
         cols=COLUMNS,
         shared_xaxes=True,
         shared_yaxes=True,
-        subplot_titles=[escaped(title) for title, _, _ in items],
+        subplot_titles=[escaped(_short(title)) for title, _, _ in items],
         horizontal_spacing=0.02,
         vertical_spacing=0.25 / rows,
     )
@@ -83,6 +84,11 @@ def trajectory_grid(
     figure.update_yaxes(range=[-REACH_PCT, REACH_PCT], nticks=5)
     figure.update_annotations(font={"size": 11})
     return figure
+
+
+def _short(title: str) -> str:
+    """A title that leaves its neighbours room."""
+    return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
 
 
 def trajectory_grid_alt(items: Sequence[tuple[str, Trajectory, TrajectoryForecast]]) -> str:
