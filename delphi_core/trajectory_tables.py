@@ -207,8 +207,9 @@ def backtest_of(
 ) -> pd.DataFrame:
     """Backtests of every forecaster on a target's rungs, by metric.
 
-    Training losses are left out: a batch is no evaluation. Where a target has two rungs only, it is forecast from them as one more rung is: its own curve
-    is what meets the forecast, and no other is forecast from it.
+    Training losses are left out: a batch is no evaluation. Where a target has two rungs only, it
+    is forecast from them as one more rung is: its own curve is what meets the forecast, and no
+    other is forecast from it.
 
     Returns
     -------
