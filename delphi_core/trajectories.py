@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,11 @@ from delphi_core.errors import DataError, did_you_mean
 from delphi_core.fits.trajectory import Plan, Trajectory
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from delphi_core.snapshot import Snapshot
+
+    Array = npt.NDArray[np.float64]
 
 DIVERGED = 3.0
 """A value this many times the least of its run is no part of a line, once training is under way."""
@@ -129,41 +133,61 @@ def main_line(snapshot: Snapshot, ladder: str, run: str, metric: str) -> Traject
     """
     plan = plan_of(snapshot, ladder, run)
     table = snapshot.tables["trajectories"]
-    mine = (table["ladder"] == ladder) & (table["run"] == run) & (table["metric"] == metric)
-    rows, seams = _owned(table[mine], snapshot.tables["segments"], ladder, run)
-    tokens = rows["tokens"].to_numpy(dtype=np.float64)
-    steps = rows["step"].to_numpy(dtype=np.float64)
+    own = table[(table["ladder"] == ladder) & (table["run"] == run)]
+    owned, seams = _owned(own, snapshot.tables["segments"], ladder, run)
+    rows = owned[(owned["metric"] == metric) & np.isfinite(owned["value"].astype("float64"))]
+    # A step that was trained again counts as it came last, whatever tokens it was logged with.
+    rows = rows[~(rows["step"].notna() & rows["step"].duplicated(keep="last"))]
+    steps, tokens, fractions = _progress(rows, plan)
     values = rows["value"].to_numpy(dtype=np.float64)
-    fractions = (
-        np.where(np.isfinite(tokens), tokens, steps / plan.steps * plan.tokens) / plan.tokens
-    )
-    good = np.isfinite(fractions) & np.isfinite(values)
-    order = np.argsort(fractions[good], kind="stable")
-    line = Trajectory(plan, *(part[good][order] for part in (fractions, steps, tokens, values)))
-    # The later of two evaluations at one place counts: the stable sort keeps it last.
-    line = line.part(np.append(np.diff(line.fractions) > 0, True)[: len(line)])
+    order = np.argsort(fractions, kind="stable")
+    order = order[np.isfinite(fractions[order])]
+    # The same of two evaluations at one fraction: the stable sort keeps the later one last.
+    order = order[np.append(np.diff(fractions[order]) > 0, True)[: len(order)]]
+    line = Trajectory(plan, *(part[order] for part in (fractions, steps, tokens, values)))
     if len(line):
         losses = np.asarray(line.values)
         late = line.fractions > UNDER_WAY
         line = line.part(~(late & (losses > DIVERGED * losses.min())))
-    marks = tuple(float(step / plan.steps) for step in seams if plan.steps > 0)
-    return Trajectory(plan, line.fractions, line.steps, line.tokens, line.values, marks)
+    return replace(line, seams=_fractions_of(seams, owned, plan))
+
+
+def _progress(rows: pd.DataFrame, plan: Plan) -> tuple[Array, Array, Array]:
+    """Steps, tokens and fractions (by tokens; by steps where none are recorded) of rows."""
+    steps = rows["step"].to_numpy(dtype=np.float64, na_value=np.nan)
+    tokens = rows["tokens"].to_numpy(dtype=np.float64, na_value=np.nan)
+    return steps, tokens, np.where(np.isfinite(tokens), tokens / plan.tokens, steps / plan.steps)
+
+
+def _fractions_of(steps: list[float], rows: pd.DataFrame, plan: Plan) -> tuple[float, ...]:
+    """Fractions of steps that no row need have: between a run's rows, whatever their metric.
+
+    Tokens are not in proportion to steps where the batch changes.
+    """
+    at, _, there = _progress(rows, plan)
+    known = np.isfinite(at) & np.isfinite(there)
+    at, there = np.append(at[known], 0.0), np.append(there[known], 0.0)
+    if plan.steps > at.max():
+        at, there = np.append(at, plan.steps), np.append(there, 1.0)
+    order = np.lexsort((there, at))
+    at, there = at[order], there[order]
+    return tuple(float(np.interp(step, at, there)) for step in steps if step <= at[-1])
 
 
 def _owned(
     rows: pd.DataFrame, segments: pd.DataFrame, ladder: str, run: str
 ) -> tuple[pd.DataFrame, list[float]]:
-    """Rows whose segment owns their step on the main line, and where segments took over."""
+    """Rows whose segment owns their step on the main line, and where segments took over.
+
+    Of segments that overlap the one that began last owns a step.
+    """
     own = segments[(segments["ladder"] == ladder) & (segments["run"] == run)]
     if not len(own):
         return rows, []
     main = own[own["comparable"] == 1].sort_values("first_step", kind="stable")
-    parts = []
+    owner = pd.Series(None, index=rows.index, dtype="object")
     for segment in main.to_dict("records"):
-        last = segment["last_step"]
-        last = np.inf if pd.isna(last) else last
-        held = (rows["segment"] == segment["segment"]) & rows["step"].between(
-            segment["first_step"], last
-        )
-        parts.append(rows[held])
-    return pd.concat(parts), [float(step) for step in main["first_step"].iloc[1:]]
+        last = np.inf if pd.isna(segment["last_step"]) else segment["last_step"]
+        held = rows["step"].between(segment["first_step"], last).fillna(value=False)
+        owner[held.astype("bool")] = segment["segment"]
+    return rows[owner == rows["segment"]], [float(step) for step in main["first_step"].iloc[1:]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
@@ -18,6 +18,9 @@ FIRST_FRACTION = 0.045
 """Earlier evaluations are of the warm-up and just after; no forecaster takes them."""
 GRID = np.arange(1, 21) / 20
 """The fractions that Marin's forecast is made at."""
+
+
+Origin = Literal["pinned", "profiled", "assumed"]
 
 
 class Line(Protocol):
@@ -58,6 +61,8 @@ class FittedLine:
         Loss of a plan at fractions.
     asymptote
         E that it used.
+    origin
+        Where that is from: pinned, profiled on the rungs, or assumed since they leave it open.
     fractions
         First and last fraction that it can say anything of.
     continuations
@@ -66,5 +71,6 @@ class FittedLine:
 
     line: Line
     asymptote: float
+    origin: Origin = "pinned"
     fractions: tuple[float, float] = (FIRST_FRACTION, 1.0)
     continuations: tuple[Continuation, ...] = ()

@@ -16,6 +16,7 @@ Nothing here sees what the target measured.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from delphi_core.fits.forecast_line import Origin
     from delphi_core.fits.trajectory import Plan, Trajectory
 
     Array = npt.NDArray[np.float64]
@@ -67,25 +69,33 @@ def fit_line(
     Raises
     ------
     FitError
-        Fewer than two rungs have evaluations, they have no common fraction, or one lies at or
-        below the pinned E.
+        Fewer than two rungs have evaluations, they are all of one compute or have no common
+        fraction, or one lies at or below 0 or the pinned E.
     """
     used = [rung.part(rung.fractions >= FIRST_FRACTION) for rung in rungs]
     used = [rung for rung in used if len(rung)]
     if len(used) < 2:
         have = "one rung has" if used else "no rung has"
         raise FitError(f"a forecast needs two rungs with evaluations; {have}.")
+    if len({rung.plan.flops for rung in used}) < 2:
+        raise FitError(
+            f"the rungs are all of {used[0].plan.flops:.4g} FLOP: a forecast needs two sizes."
+        )
     least = min(float(rung.values.min()) for rung in used)
+    if least <= 0:
+        raise FitError(f"a rung has the value {least:g}; these laws are of positive losses.")
     if asymptote is not None and asymptote >= least:
         raise FitError(
             f"E is pinned at {asymptote:g}, and a rung reaches {least:.4g}: pin it below that."
         )
     level = asymptote
+    origin: Origin = "pinned"
     if level is None:
         several = len(used) >= LEAST_RUNGS_FOR_E and sum(map(len, used)) > 8
+        origin = "profiled" if several else "assumed"
         level = fit_training_surface(used, None).asymptote if several else ASSUMED_SHARE * least
     if method == "per-fraction":
-        return fit_per_fraction(used, level, offset)
+        return replace(fit_per_fraction(used, level, offset), origin=origin)
     if sum(map(len, used)) <= 2 * len(used):
         raise FitError(
             f"{method} needs whole trajectories, and these rungs have {sum(map(len, used))} "
@@ -96,7 +106,7 @@ def fit_line(
         "collapse": _collapse,
         "surface": fit_training_surface,
     }
-    return fits[method](used, level)
+    return replace(fits[method](used, level), origin=origin)
 
 
 def _joint(rungs: Sequence[Trajectory], asymptote: float) -> FittedLine:

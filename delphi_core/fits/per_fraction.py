@@ -42,9 +42,14 @@ def fit_per_fraction(
     Raises
     ------
     FitError
-        No fraction has two rungs.
+        No fraction has rungs of two sizes.
     """
-    tables = [_snapped(rung) for rung in rungs]
+    snapped = [(rung, _snapped(rung)) for rung in rungs]
+    # Where a batch grew, tokens may count before any twentieth of the steps is near.
+    rungs, tables = (
+        [rung for rung, table in snapped if table],
+        [table for _, table in snapped if table],
+    )
     lines = [_line_of(table) for table in tables]
     ends = [
         table[1.0] - line[0] - line[1]
@@ -64,10 +69,13 @@ def fit_per_fraction(
     places, slopes, levels = [], [], []
     for place in GRID:
         at = round(float(place), 2)
+        # A continuation may run below E, where there is no law to fit.
         known = [
-            (rung, table[at]) for rung, table in zip(rungs, tables, strict=True) if at in table
+            (rung, table[at])
+            for rung, table in zip(rungs, tables, strict=True)
+            if table.get(at, asymptote) > asymptote
         ]
-        if len(known) < 2:
+        if len({rung.plan.flops for rung, _ in known}) < 2:
             continue
         compute = np.log([rung.plan.flops * at for rung, _ in known])
         slope, level = np.polyfit(compute, np.log([value - asymptote for _, value in known]), 1)
@@ -82,7 +90,8 @@ def fit_per_fraction(
         logs = level_of + slope_of * np.log(plan.flops * at_places)
         return np.asarray(np.interp(fractions, at_places, asymptote + np.exp(logs)))
 
-    return FittedLine(predict, asymptote, (places[0], places[-1]), tuple(continued))
+    ends_at = (places[0], places[-1])
+    return FittedLine(predict, asymptote, fractions=ends_at, continuations=tuple(continued))
 
 
 def _snapped(rung: Trajectory) -> dict[float, float]:

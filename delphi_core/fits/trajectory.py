@@ -74,6 +74,19 @@ class Trajectory:
     values: Array
     seams: tuple[float, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse what is no line.
+
+        Raises
+        ------
+        FitError
+            A number is missing, or the fractions do not increase.
+        """
+        if not (np.isfinite(self.fractions).all() and np.isfinite(self.values).all()):
+            raise FitError(f"the line of run {self.plan.run} has a missing number: leave it out.")
+        if not (np.diff(self.fractions) > 0).all():
+            raise FitError(f"the fractions of run {self.plan.run} do not increase: sort them.")
+
     def __len__(self) -> int:
         """How many evaluations there are."""
         return len(self.values)

@@ -5,7 +5,8 @@ relative errors are divided by how far that was an extrapolation, and their spre
 same fraction, times Student's t and the target's own extrapolation, is the half-width. How far an
 extrapolation goes is the error of a line through the rungs' ln C (Draper and Smith 1998, section
 3.1): sqrt(1 + 1/R + (x - mean x)^2 / sum (x - mean x)^2). Two rungs cannot be left out in turn:
-there the spread is twice that of the fit's own residuals.
+there the spread is twice that of the fit's own residuals. For per-fraction, which
+has as many coefficients as points then and no residuals, it is at least the noise of an evaluation.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from scipy.stats import t
 
 from delphi_core.errors import FitError, did_you_mean, quoted
 from delphi_core.fits.forecast_line import FIRST_FRACTION
-from delphi_core.fits.forecasters import LEAST_RUNGS_FOR_E, ForecastMethod, fit_line
+from delphi_core.fits.forecasters import ASSUMED_SHARE, LEAST_RUNGS_FOR_E, ForecastMethod, fit_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +36,9 @@ DEFAULT_FORECAST: ForecastMethod = "surface"
 """Chosen by backtests; `python -m delphi_core backtest` makes the choice again."""
 WINDOW = 0.1
 """Fractions so far apart lend each other their errors with a weight of exp(-1/2)."""
+
+NOISE = 3e-3
+"""Of one evaluation, in units of the loss: about what the hero's rungs scatter."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,8 @@ class TrajectoryForecast:
             return np.full_like(value, -np.inf), np.full_like(value, np.inf)
         weights = np.exp(-0.5 * ((places.reshape(-1, 1) - at) / WINDOW) ** 2)
         spread = np.sqrt((weights @ errors**2) / weights.sum(axis=1)).reshape(places.shape)
+        if len(self.rungs) < LEAST_RUNGS_FOR_E and self.settings.method == "per-fraction":
+            spread = np.maximum(spread, NOISE)
         quantile = float(t.ppf(0.5 + self.settings.level / 2, freedom))
         half = quantile * spread * extrapolation(self.rungs, self.plan)
         return value * np.exp(-half), value * np.exp(half)
@@ -172,12 +178,15 @@ class TrajectoryForecast:
 
     def describe(self) -> str:
         """One sentence: what was forecast from what, and how."""
-        origin = "pinned" if self.settings.asymptote is not None else "profiled on the rungs"
+        origin = {
+            "pinned": "pinned",
+            "profiled": "profiled on the rungs",
+            "assumed": f"assumed at {ASSUMED_SHARE:g} of the rungs' least loss, since they leave "
+            "it open",
+        }[self.fitted.origin]
         way = "rungs forecast from the others"
         if len(self.rungs) < LEAST_RUNGS_FOR_E:
             way = "residuals of the fit, doubled"
-            if self.settings.asymptote is None:
-                origin = "assumed at 0.6 of the rungs' least loss, since two rungs leave it open"
         wider = extrapolation(self.rungs, self.plan)
         return (
             f"Forecast by {self.settings.method} from {len(self.rungs)} rungs, E "
