@@ -8,7 +8,14 @@ from __future__ import annotations
 import argparse
 import sys
 
-from bench import first_chart, ladder_bootstrap, loss_surface, page_rerun, scaling_page
+from bench import (
+    first_chart,
+    ladder_bootstrap,
+    loss_surface,
+    page_rerun,
+    scaling_page,
+    trajectory_page,
+)
 from bench.harness import NotMeasuredError, machine, table
 
 COMPARISONS = {
@@ -16,6 +23,7 @@ COMPARISONS = {
     "loss_surface": loss_surface.compare,
     "page_rerun": page_rerun.compare,
     "scaling_page": scaling_page.compare,
+    "trajectory_page": trajectory_page.compare,
     "first_chart": first_chart.compare,
 }
 

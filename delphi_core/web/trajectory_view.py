@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Literal, cast
 
 from delphi_core.errors import DataError
 from delphi_core.fits.backtest import DEFAULT_FORECASTER
 from delphi_core.fits.forecasters import FORECAST_METHODS, ForecastMethod
-from delphi_core.trajectories import target_metrics, target_named, targets
+from delphi_core.trajectories import Target, target_metrics, targets
 from delphi_core.trajectory_tables import forecast_settings, rungs_of
 from delphi_core.web.view_state import Asked, ViewState
 
@@ -83,13 +84,13 @@ class TrajectoryView(ViewState):
             The snapshot holds no target.
         """
         asked = Asked(query)
-        known = list(targets(snapshot))
+        known = _targets(snapshot)
         if not known:
             raise DataError(["this snapshot holds nothing to forecast; add rows to targets.csv."])
-        target = target_named(snapshot, asked.one("target", known, known[0]))
-        metric = asked.one("metric", target_metrics(snapshot, target), target.metric)
-        settings = forecast_settings(target, metric, rungs_of(snapshot, target, metric))
-        method = asked.one("method", FORECAST_METHODS, settings.method)
+        target = known[asked.one("target", list(known), next(iter(known)))]
+        metric = asked.one("metric", _metrics(snapshot, target), target.metric)
+        preferred = _preferred_method(snapshot, target, metric)
+        method = asked.one("method", FORECAST_METHODS, preferred)
         view = cls(
             target.target,
             metric,
@@ -131,3 +132,20 @@ class TrajectoryView(ViewState):
 def method_words(method: str) -> str:
     """A method as a control shows it."""
     return f"{method} (default)" if method == DEFAULT_FORECASTER.method else method
+
+
+# A view is read once for each of its fields while its query is made, and what it hangs on is found
+# in tables as long as all trajectories: found once, then kept.
+@lru_cache(maxsize=4)
+def _targets(snapshot: Snapshot) -> dict[str, Target]:
+    return targets(snapshot)
+
+
+@lru_cache(maxsize=100)
+def _metrics(snapshot: Snapshot, target: Target) -> list[str]:
+    return target_metrics(snapshot, target)
+
+
+@lru_cache(maxsize=500)
+def _preferred_method(snapshot: Snapshot, target: Target, metric: str) -> ForecastMethod:
+    return forecast_settings(target, metric, rungs_of(snapshot, target, metric)).method
