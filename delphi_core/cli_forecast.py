@@ -37,7 +37,12 @@ def add_forecast_commands(
         choices=FORECAST_METHODS,
         help=f"default: {DEFAULT_FORECASTER.name}; per-fraction where rungs have one point each",
     )
-    forecast.add_argument("--asymptote", type=float, metavar="E", help="pin E")
+    forecast.add_argument(
+        "--asymptote",
+        type=_asymptote,
+        metavar="E",
+        help="pin E, or fit to profile it on the rungs (default: as the target pins it)",
+    )
     _snapshot_arguments(forecast)
     backtest = commands.add_parser(
         "backtest", help="every forecaster on every rung, and which is the default"
@@ -87,6 +92,10 @@ def _print(
     document: dict[str, Any], as_text: Callable[[dict[str, Any]], str], options: argparse.Namespace
 ) -> None:
     print(json.dumps(document, indent=2, allow_nan=False) if options.json else as_text(document))
+
+
+def _asymptote(text: str) -> float | str:
+    return "fit" if text == "fit" else float(text)
 
 
 def _snapshot_arguments(parser: argparse.ArgumentParser) -> None:

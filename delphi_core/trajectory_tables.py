@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 PUBLISHED_OFFSET = 0.005
 """What Marin's forecast of the hero's macro loss adds to the continued rung: part of the method as
 published, for that metric only."""
+Asymptote = float | Literal["fit"] | None
 JUDGED_FROM = 0.05
 """Fraction of training from which errors count: what comes before is warm-up."""
 
@@ -48,7 +49,7 @@ def forecast_settings(
     rungs: list[Trajectory],
     *,
     method: ForecastMethod | None = None,
-    asymptote: float | None = None,
+    asymptote: Asymptote = None,
     level: float = 0.9,
 ) -> TrajectoryFit:
     """Settings of a forecast, with what is not asked for filled in.
@@ -60,19 +61,19 @@ def forecast_settings(
     method
         None for the default, or for per-fraction where the rungs have one point each.
     asymptote
-        E; None for what backtests prefer: profiled by the default method where there are three
-        rungs, else as the target pins it for its own metric, else profiled.
+        E; "fit" to profile it on the rungs; None for E as the target pins it for its own metric,
+        and profiled for others.
     level
         Of the band.
     """
     points = sum(len(rung.part(rung.fractions >= FIRST_FRACTION)) for rung in rungs)
     chosen = method or ("per-fraction" if points <= 2 * len(rungs) else DEFAULT_FORECASTER.method)
     own = metric == target.metric
-    profiled = chosen == DEFAULT_FORECASTER.method and DEFAULT_FORECASTER.profiled
-    if asymptote is None and own and not (profiled and len(rungs) > 2):
-        asymptote = target.asymptote
+    pinned = None if asymptote == "fit" else asymptote
+    if asymptote is None and own and not DEFAULT_FORECASTER.profiled:
+        pinned = target.asymptote
     offset = PUBLISHED_OFFSET if own and target.target == "hero" else None
-    return TrajectoryFit(chosen, asymptote, level, offset)
+    return TrajectoryFit(chosen, pinned, level, offset)
 
 
 def forecast_of(
@@ -81,7 +82,7 @@ def forecast_of(
     metric: str,
     *,
     method: ForecastMethod | None = None,
-    asymptote: float | None = None,
+    asymptote: Asymptote = None,
     level: float = 0.9,
 ) -> TrajectoryForecast:
     """Forecast of a target; what it measured is no input.
@@ -171,7 +172,7 @@ def forecast_trajectory(
     *,
     metric: str | None = None,
     method: ForecastMethod | None = None,
-    asymptote: float | None = None,
+    asymptote: Asymptote = None,
     level: float = 0.9,
 ) -> pd.DataFrame:
     """Forecast of a target beside what it measured: rows of `forecast_table`.

@@ -25,7 +25,7 @@ with messages.errors_in_words():
         choice("Target", list(targets(snapshot)), key="target")
         st.selectbox("Metric", target_metrics(snapshot, target), key="metric")
         choice("Forecast by", views.FORECAST_METHODS, key="method", format_func=views.method_words)
-        st.text_input("Pin E at", key="asymptote", placeholder="not", max_chars=30, width=110)
+        st.text_input("E", key="asymptote", placeholder="default", max_chars=30, width=110)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         choice("Level", views.LEVELS, key="level", format_func=words.percent)
         choice("X axis", views.AXES, key="x")

@@ -48,7 +48,7 @@ FORECASTERS: tuple[Forecaster, ...] = tuple(
 )
 
 
-DEFAULT_FORECASTER = Forecaster("surface", profiled=True)
+DEFAULT_FORECASTER = Forecaster("surface", profiled=False)
 """What `summary` puts first over all metrics of the hero's rungs and of Delphi's large runs."""
 
 

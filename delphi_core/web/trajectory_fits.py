@@ -77,17 +77,25 @@ def shown(snapshot: Snapshot, choice: TrajectoryChoice) -> Shown:
 
 
 def methods_compared(snapshot: Snapshot, choice: TrajectoryChoice) -> pd.DataFrame:
-    """One row a method: E, its forecast of the end, and how it did so far."""
+    """One row a method, with E as chosen and fitted: its forecast of the end, how it did so far."""
     rows: list[dict[str, Any]] = []
-    for method in FORECAST_METHODS:
-        found = shown(snapshot, replace(choice, method=method))
+    ways: list[tuple[str, TrajectoryChoice]] = [
+        (method, replace(choice, method=method)) for method in FORECAST_METHODS
+    ]
+    if choice.asymptote != "fit":
+        ways += [
+            (f"{method}, E fitted", replace(choice, method=method, asymptote="fit"))
+            for method in FORECAST_METHODS
+        ]
+    for name, way in ways:
+        found = shown(snapshot, way)
         if found.forecast is None:
-            rows.append({"method": method, "notes": found.problem})
+            rows.append({"method": name, "notes": found.problem})
             continue
         end = found.table[found.table["fraction"] == 1.0].iloc[0]
         rows.append(
             {
-                "method": method,
+                "method": name,
                 "E": found.forecast.fitted.asymptote,
                 "end": end["predicted"],
                 "end_low": end["low"],

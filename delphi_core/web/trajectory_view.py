@@ -11,7 +11,7 @@ from delphi_core.errors import DataError
 from delphi_core.fits.backtest import DEFAULT_FORECASTER
 from delphi_core.fits.forecasters import FORECAST_METHODS, ForecastMethod
 from delphi_core.trajectories import Target, target_metrics, targets
-from delphi_core.trajectory_tables import forecast_settings, rungs_of
+from delphi_core.trajectory_tables import Asymptote, forecast_settings, rungs_of
 from delphi_core.web.view_state import Asked, ViewState
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class TrajectoryChoice:
     target: str
     metric: str
     method: ForecastMethod
-    asymptote: float | None
+    asymptote: Asymptote
     level: float
 
 
@@ -50,7 +50,8 @@ class TrajectoryView(ViewState):
         Forecaster; the one backtests prefer by default, or per-fraction where the rungs have one
         point each.
     asymptote
-        E where it is pinned, as typed; empty, the default, for what the method prefers.
+        E where it is pinned, as typed, or fit to profile it on the rungs; empty, the default, for E
+        as the target pins it.
     level
         Of the band: 0.8, 0.9 (default) or 0.95.
     x
@@ -106,8 +107,10 @@ class TrajectoryView(ViewState):
         return view, asked.notices
 
     @property
-    def pinned(self) -> float | None:
-        """E where it is pinned; None where it is not or what was typed is no E."""
+    def pinned(self) -> Asymptote:
+        """What was typed for E; None where that is nothing or no E."""
+        if self.asymptote == "fit":
+            return "fit"
         try:
             value = float(self.asymptote)
         except ValueError:
@@ -118,7 +121,7 @@ class TrajectoryView(ViewState):
     def mistakes(self) -> list[str]:
         """One sentence for each number that is typed and cannot be taken."""
         if self.asymptote and self.pinned is None:
-            return [f"E is {self.asymptote!r}; it must be a number from 0 up. It is not pinned."]
+            return [f"E is {self.asymptote!r}; it must be a number from 0 up, or fit. It is left."]
         return []
 
     @property

@@ -137,7 +137,7 @@ def test_nothing_is_forecast_again_when_only_the_view_changes(open_trajectories,
     assert not calls
 
 
-@pytest.mark.parametrize(("value", "sentence"), [("low", "It is not pinned"), ("9", "E is pinned")])
+@pytest.mark.parametrize(("value", "sentence"), [("low", "It is left"), ("9", "E is pinned")])
 def test_an_e_that_cannot_be_had_is_said_in_a_sentence(open_trajectories, value, sentence):
     page = open_trajectories(asymptote=value)
     assert not page.exception
@@ -146,7 +146,8 @@ def test_an_e_that_cannot_be_had_is_said_in_a_sentence(open_trajectories, value,
 
 def test_methods_stand_side_by_side(open_trajectories):
     (table,) = [frame.value for frame in open_trajectories(tab="methods").dataframe]
-    assert list(table["method"]) == ["per-fraction", "joint", "collapse", "surface"]
+    names = ["per-fraction", "joint", "collapse", "surface"]
+    assert list(table["method"]) == [*names, *(f"{name}, E fitted" for name in names)]
     assert table["mean_abs_error_pct"].notna().all()
 
 

@@ -209,12 +209,14 @@ def defaults(snapshot):
     return {metric: forecast_of(snapshot, target, metric) for metric in metrics}
 
 
-def test_the_default_is_the_surface_with_its_asymptote_profiled(defaults):
-    for forecast in defaults.values():
+def test_the_default_is_the_surface_with_e_as_the_target_pins_it(snapshot, defaults):
+    for metric, forecast in defaults.items():
         assert forecast.settings.method == DEFAULT_FORECASTER.method == "surface"
-        assert forecast.settings.asymptote is None
-        assert "profiled on the rungs" in forecast.describe()
-    assert round(defaults[HERO].fitted.asymptote, 1) == 1.3
+        assert forecast.settings.asymptote == (1.5 if metric == HERO else None)
+        assert ("profiled on the rungs" in forecast.describe()) == (metric != HERO)
+    target = target_named(snapshot, "hero")
+    fitted = forecast_of(snapshot, target, HERO, asymptote="fit").fitted
+    assert (fitted.origin, round(fitted.asymptote, 1)) == ("profiled", 1.3)
 
 
 def test_the_default_falls_with_the_fraction(defaults):
