@@ -83,11 +83,11 @@ def target_named(snapshot: Snapshot, name: str) -> Target:
 
 
 def target_metrics(snapshot: Snapshot, target: Target) -> list[str]:
-    """Metrics that the target or its rungs have a line of, the target's own first."""
+    """The target's own metric, measured yet or not, then others that it or its rungs have."""
     table = snapshot.tables["trajectories"]
     runs = {target.run, *target.rungs}
     own = table[(table["ladder"] == target.ladder) & table["run"].isin(runs)]
-    there = set(own["metric"])
+    there = {target.metric, *own["metric"]}
     order = [metric for metric in snapshot.tables["metrics"]["metric"] if metric in there]
     return sorted(order, key=lambda metric: metric != target.metric)
 

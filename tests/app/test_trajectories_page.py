@@ -2,13 +2,16 @@
 
 import io
 import json
+import shutil
 from contextlib import redirect_stdout
 
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
 
 import delphi_core as dc
+from delphi_core import snapshot as snapshots
 from delphi_core.cli import main
 from delphi_core.fits import trajectory_forecast
 from delphi_core.web.trajectory_view import TABS
@@ -167,3 +170,21 @@ def test_the_code_shown_makes_the_same_forecast(open_trajectories):
     with redirect_stdout(io.StringIO()) as printed:
         exec(code, {})  # noqa: S102 - the page's own words, run as a reader would
     assert printed.getvalue() == f"{wanted}\n"
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_a_target_that_nothing_is_measured_of_yet_is_said_to_have_no_forecast(
+    tmp_path, monkeypatch, open_trajectories, tab
+):
+    folder = shutil.copytree(snapshots.BUNDLED, tmp_path / "snapshot")
+    rows = pd.read_csv(folder / "trajectories.csv", dtype=str, keep_default_na=False)
+    rows = rows[rows["ladder"] != "moe-67b"]
+    rows.to_csv(folder / "trajectories.csv", index=False, lineterminator="\n")
+    snapshots.write_manifest(folder, "2030-01-01T00:00:00Z")
+    monkeypatch.setenv("DELPHI_SNAPSHOT", str(folder))
+    st.cache_resource.clear()
+    page = open_trajectories(target="67b", tab=tab)
+    st.cache_resource.clear()
+    assert not page.exception
+    assert not page.error
+    assert "no evaluation meets a forecast here" in page.title[0].value

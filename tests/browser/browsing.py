@@ -44,6 +44,8 @@ SETTLED = "[data-testid=stApp][data-test-script-state=notRunning]"
 CHART = ".js-plotly-plot"
 WIDE = (1280, 900)
 PHONE = (390, 844)
+PROBED = ("/data", "/scaling", "/trajectories")
+"""Pages other than the first; see `Visit._console`."""
 
 # What is drawn: traces as data, and the axes, which controls change as well. Arrays stay in
 # plotly's base64, so that they come out of the browser to the last bit.
@@ -163,7 +165,7 @@ class Visit:
         # Opened at /data, Streamlit's front end first asks whether the server lives below that
         # path, learns by status 404 that it does not, and goes on at the root.
         asked = str(entry.location.get("url"))
-        probe = any(f"{page}/_stcore/" in asked for page in ("/data", "/scaling"))
+        probe = any(f"{page}/_stcore/" in asked for page in PROBED)
         if entry.type == "error" and not probe:
             self.errors.append(entry.text)
 

@@ -30,6 +30,7 @@ SHOTS = {
     "isoflop-dark": ("/", {"size": WIDE, "scheme": "dark"}),
     "isoflop-phone": ("/", {"size": TALL_PHONE, "scheme": "light"}),
     "scaling-light": ("/scaling", {"size": WIDE, "scheme": "light"}),
+    "trajectories-light": ("/trajectories", {"size": WIDE, "scheme": "light"}),
 }
 COLOURS = 128
 """As many as a chart needs; with fewer colours a PNG is a third of the size."""
