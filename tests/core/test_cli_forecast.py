@@ -100,7 +100,7 @@ def test_the_default_gives_a_band_at_every_fraction(run):
     status, out, _ = run("forecast", "--target", "hero", "--json")
     document = parsed(out)
     assert status == 0
-    assert (document["method"], document["asymptote_pinned"]) == ("surface", False)
+    assert (document["method"], document["asymptote_pinned"]) == ("surface", True)
     assert document["continuation"] == []
     for point in document["points"]:
         if point["fraction"] >= 0.045:
