@@ -150,12 +150,28 @@ def _add_forecast(
                     name=f"forecast, {forecast.settings.method}",
                     line={"color": FITTED, "width": 2},
                     marker={"color": FITTED, "size": 11, "symbol": "diamond"},
+                    error_y=_bar(value, *ends) if first == last else None,
                     customdata=100 * places,
                     hovertemplate="forecast %{y:.4f} at %{customdata:.1f} %<extra></extra>",
                 ),
                 row=row,
                 col=1,
             )
+
+
+def _bar(value: Array, low: Array, high: Array) -> dict[str, Any]:
+    """The band of a forecast of one point."""
+    if not np.isfinite(high).all():
+        return {"visible": False}
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": high - value,
+        "arrayminus": value - low,
+        "color": FITTED,
+        "thickness": 2,
+        "width": 6,
+    }
 
 
 def _add_measured(

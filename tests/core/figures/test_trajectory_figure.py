@@ -115,4 +115,15 @@ def test_small_multiples_hold_each_metric_s_errors_on_one_scale(snapshot, hero):
         np.testing.assert_allclose(trace.customdata, errors, rtol=1e-9)
         assert np.abs(trace.y).max() <= REACH_PCT
     assert np.abs(drawn[1].customdata).max() > REACH_PCT
-    assert "macro +0." in trajectory_grid_alt(items)
+    assert f"macro {drawn[0].customdata[-1]:+.2f} %" in trajectory_grid_alt(items)
+
+
+def test_a_forecast_of_one_point_has_its_band_as_a_bar(snapshot):
+    target = target_named(snapshot, "67b")
+    measured = main_line(snapshot, target.ladder, target.run, target.metric)
+    forecast = forecast_of(snapshot, target, target.metric)
+    figure = trajectory_figure(measured, forecast, value_title="loss")
+    (point,) = [t for t in panel(figure, "y") if t.name.startswith("forecast")]
+    low, high = forecast.band(np.array([0.8]))
+    assert point.y[0] - point.error_y.arrayminus[0] == pytest.approx(low[0])
+    assert point.y[0] + point.error_y.array[0] == pytest.approx(high[0])
