@@ -189,7 +189,7 @@ def test_a_wrong_e_is_said_and_stays_to_be_mended(visit, snapshot):
     typed = "1,4 <b>*E*</b>"
     page.use("asymptote", typed)
     (sentence,) = page.notices
-    assert f"E is '{typed}'; it must be a number from 0 up. It is not pinned." in sentence
+    assert f"E is '{typed}'; it must be a number from 0 up, or fit. It is left." in sentence
     assert page.shown("asymptote") == typed
     assert page.query == {"asymptote": typed}
     _, free = found(snapshot, {})
