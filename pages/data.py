@@ -11,16 +11,11 @@ from delphi_core.web import data_table as tables
 from delphi_core.web import data_view as views
 from delphi_core.web import data_words as words
 from delphi_core.web import messages
-from delphi_core.web.loading import current_snapshot
-from delphi_core.web.page_url import shown_view
+from delphi_core.web.opening import opened
 from delphi_core.web.view_state import LONGEST_WORDS
 
 with messages.errors_in_words():
-    loaded = current_snapshot()
-    snapshot = loaded.snapshot
-    headline = st.empty()
-    messages.snapshot_notice(loaded)
-    view = shown_view(views.DataView, snapshot)
+    snapshot, view, headline = opened(views.DataView)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox("Table", list(TABLES), key="table", format_func=words.table_name)
         for name in views.data_filters(view.table):

@@ -9,16 +9,12 @@ from delphi_core.web import isoflop_tables as tables
 from delphi_core.web import isoflop_view as views
 from delphi_core.web import isoflop_words as words
 from delphi_core.web import messages
-from delphi_core.web.loading import current_snapshot, fitted, isoflop_chart
-from delphi_core.web.page_url import shown_view
+from delphi_core.web.loading import fitted, isoflop_chart
+from delphi_core.web.opening import opened
 from delphi_core.words import AMOUNTS
 
 with messages.errors_in_words():
-    loaded = current_snapshot()
-    snapshot = loaded.snapshot
-    headline = st.empty()
-    messages.snapshot_notice(loaded)
-    view = shown_view(views.IsoflopView, snapshot)
+    snapshot, view, headline = opened(views.IsoflopView)
     ladder = snapshot.ladder(view.ladder)
     size = ladder.params_column
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -9,16 +9,11 @@ from delphi_core.web import scaling_tabs as tabs
 from delphi_core.web import scaling_view as views
 from delphi_core.web import scaling_words as words
 from delphi_core.web.isoflop_view import isoflop_ladders, isoflop_metrics
-from delphi_core.web.loading import current_snapshot
-from delphi_core.web.page_url import shown_view
+from delphi_core.web.opening import opened
 from delphi_core.web.scaling_fits import scaling_fitted
 
 with messages.errors_in_words():
-    loaded = current_snapshot()
-    snapshot = loaded.snapshot
-    headline = st.empty()
-    messages.snapshot_notice(loaded)
-    view = shown_view(views.ScalingView, snapshot)
+    snapshot, view, headline = opened(views.ScalingView)
     ladder = snapshot.ladder(view.ladder)
     given = view.method == views.PUBLISHED
     choice = partial(st.segmented_control, required=True)

@@ -9,16 +9,11 @@ from delphi_core.web import messages
 from delphi_core.web import trajectory_tabs as tabs
 from delphi_core.web import trajectory_view as views
 from delphi_core.web import trajectory_words as words
-from delphi_core.web.loading import current_snapshot
-from delphi_core.web.page_url import shown_view
+from delphi_core.web.opening import opened
 from delphi_core.web.trajectory_fits import shown
 
 with messages.errors_in_words():
-    loaded = current_snapshot()
-    snapshot = loaded.snapshot
-    headline = st.empty()
-    messages.snapshot_notice(loaded)
-    view = shown_view(views.TrajectoryView, snapshot)
+    snapshot, view, headline = opened(views.TrajectoryView)
     target = target_named(snapshot, view.target)
     choice = partial(st.segmented_control, required=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):

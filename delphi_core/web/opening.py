@@ -1,0 +1,40 @@
+"""How every page begins: the snapshot, what to say of it, and the view to show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import streamlit as st
+
+from delphi_core.web.loading import current_snapshot
+from delphi_core.web.messages import snapshot_notice
+from delphi_core.web.page_url import shown_view
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from delphi_core.snapshot import Snapshot
+    from delphi_core.web.view_state import ViewState
+
+    View = TypeVar("View", bound=ViewState)
+
+
+def opened(kind: type[View]) -> tuple[Snapshot, View, DeltaGenerator]:
+    """The snapshot in use, the view to show now, and the place of the headline above it.
+
+    Call it before the page makes the widgets that the view names.
+
+    Parameters
+    ----------
+    kind
+        The page's view state.
+
+    Raises
+    ------
+    DataError
+        The snapshot holds nothing that the page could show.
+    """
+    loaded = current_snapshot()
+    headline = st.empty()
+    snapshot_notice(loaded)
+    return loaded.snapshot, shown_view(kind, loaded.snapshot), headline
