@@ -12,7 +12,6 @@ from delphi_core.records import run_names
 if TYPE_CHECKING:
     import pandas as pd
 
-    from delphi_core.fits.loss_law import LossLaw
 
 HELD_OUT_ROLES = ("heldout", "target")
 
@@ -98,8 +97,3 @@ def seed_noise(held_out: tuple[HeldOut, ...]) -> float | None:
 def seed_freedom(held_out: tuple[HeldOut, ...]) -> int:
     """Degrees of freedom of `seed_noise`."""
     return sum(item.seeds - 1 for item in held_out if item.seeds > 1)
-
-
-def errors_pct(law: LossLaw, held_out: tuple[HeldOut, ...]) -> list[float]:
-    """Error of a law on each of the held-out budgets, in percent."""
-    return [item.error_pct(float(law.predict(item.flops).value)) for item in held_out]

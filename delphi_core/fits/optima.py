@@ -105,7 +105,7 @@ class Optima:
         """
         if self.isoflop is None:
             raise FitError("published optima have no rows to resample; choose another band.")
-        rows = [_rows_of(self.isoflop, budget) for budget in self.budgets]
+        rows = [curve_rows(self.isoflop, budget) for budget in self.budgets]
         residuals = [widened_residuals(*row[:3]) for row in rows]
         pool = np.concatenate(residuals)
         if not len(pool):
@@ -170,7 +170,7 @@ def published_optima_of(published: pd.DataFrame) -> Optima:
     )
 
 
-def _rows_of(isoflop: IsoflopResult, budget: BudgetFit) -> tuple[Array, Array, int, float]:
+def curve_rows(isoflop: IsoflopResult, budget: BudgetFit) -> tuple[Array, Array, int, float]:
     """Places within -1..1 and values of a budget's runs, degree of its curve, and its reach."""
     points = isoflop.points
     rows = points[points["used"] & (points["budget_flops"] == budget.flops)]

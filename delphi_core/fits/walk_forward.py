@@ -21,6 +21,7 @@ from delphi_core.fits.bands import BANDS, BandKind, band_of
 from delphi_core.fits.law_methods import METHODS, LawMethod, fit_method, isoflop_settings
 from delphi_core.fits.law_settings import LawSettings
 from delphi_core.fits.loss_law import FEWEST_BUDGETS
+from delphi_core.fits.optima import curve_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,17 +133,13 @@ def optimum_interval(
     """
     if budget.curve is None or budget.optimal_x is None or budget.loss_at_optimal is None:
         return -np.inf, np.inf
-    points = isoflop.points
-    rows = points[points["used"] & (points["budget_flops"] == budget.flops)]
-    along = "tokens" if isoflop.settings.x == "tokens" else "params"
+    u, values, degree, _ = curve_rows(isoflop, budget)
     offset, scale = budget.curve.polynomial.mapparms()
-    degree = budget.curve.polynomial.degree()
-    u = offset + scale * np.log10(rows[along].to_numpy(dtype=np.float64))
     design = np.vander(u, degree + 1, increasing=True)
     freedom = len(u) - degree - 1
     if freedom < 1:
         return -np.inf, np.inf
-    left = rows["value"].to_numpy(dtype=np.float64) - design @ budget.curve.polynomial.coef
+    left = values - design @ np.asarray(budget.curve.polynomial.coef, dtype=np.float64)
     variance = float(left @ left) / freedom
     at = np.vander([offset + scale * budget.optimal_x], degree + 1, increasing=True)[0]
     error = float(np.sqrt(variance * (at @ np.linalg.pinv(design.T @ design) @ at)))

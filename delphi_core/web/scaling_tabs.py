@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from delphi_core.fits.held_out import HeldOut
+    from delphi_core.fits.loss_law import LossLaw
     from delphi_core.snapshot import Snapshot
     from delphi_core.web.scaling_fits import Fitted
     from delphi_core.web.scaling_view import ScalingView
@@ -53,7 +55,7 @@ def loss(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     st.plotly_chart(figure, alt=alt, key="loss_chart")
     _lines(words.verdict(fitted, view.target_flops))
     if fitted.law is not None:
-        table = _forecasts(view, fitted)
+        table = _forecasts(view, fitted.law, fitted.held_out)
         if len(table):
             tables.forecasts(table)
     if laws is not None and not len(laws):
@@ -163,7 +165,8 @@ def download(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
         ),
     }
     if fitted.law is not None:
-        files["Forecasts"] = partial(_csv, _forecasts(view, fitted).assign(**context))
+        forecasts = _forecasts(view, fitted.law, fitted.held_out)
+        files["Forecasts"] = partial(_csv, forecasts.assign(**context))
         files["Law"] = partial(_csv, law_tables.law_table(fitted.law).assign(**context))
     with st.container(horizontal=True):
         for title, content in files.items():
@@ -187,10 +190,9 @@ SHOWN = {
 }
 
 
-def _forecasts(view: ScalingView, fitted: Fitted) -> pd.DataFrame:
+def _forecasts(view: ScalingView, law: LossLaw, held_out: tuple[HeldOut, ...]) -> pd.DataFrame:
     targets = [] if view.target_flops is None else [view.target_flops]
-    assert fitted.law is not None  # noqa: S101 - for the types; callers have looked
-    return law_tables.held_out_table(fitted.law, fitted.held_out, targets)
+    return law_tables.held_out_table(law, held_out, targets)
 
 
 def _published_optima(

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import delphi_core as dc
-from delphi_core.fits.held_out import HELD_OUT_ROLES, errors_pct
+from delphi_core.fits.held_out import HELD_OUT_ROLES
 from delphi_core.fits.law_choice import CHOSEN_ON, choose
 from delphi_core.fits.law_methods import LawMethod
 
@@ -55,7 +55,8 @@ def test_error_is_of_the_measured_over_the_predicted(snapshot):
     fit = dc.IsoflopFit(replicates=1)(snapshot.records("delphi", MACRO))
     found = dc.held_out_runs(fit.points)
     law = dc.fit_loss_law(fit, band="delta")
-    for item, error in zip(found, errors_pct(law, found), strict=True):
+    errors = dc.held_out_table(law, found)["error_pct"]
+    for item, error in zip(found, errors, strict=True):
         predicted = float(law.predict(item.flops).value)
         assert predicted * (1 + error / 100) == pytest.approx(item.measured, rel=1e-12)
 
