@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 from delphi_core.cli_forecast import add_forecast_commands
 from delphi_core.cli_text import fit_text, methods_text, walk_forward_text
 from delphi_core.errors import DataError, DelphiError
-from delphi_core.export import isoflop_document
+from delphi_core.export import isoflop_document, plain_rows
 from delphi_core.fits.bands import BANDS
 from delphi_core.fits.forecast import LARGEST_TARGET, SMALLEST_TARGET
 from delphi_core.fits.isoflop import IsoflopFit, fit_isoflops
@@ -27,7 +27,6 @@ from delphi_core.fits.surface import DEFAULT_SURFACE_LAW, SurfaceFit
 from delphi_core.fits.walk_forward import REPLICATES, walk_forward_all
 from delphi_core.law_documents import (
     law_document,
-    plain_rows,
     surface_document,
     walk_forward_document,
 )
