@@ -83,12 +83,12 @@ class Place:
 
     def __post_init__(self) -> None:
         url = self.url.rstrip("/") or self.url[:1]
-        object.__setattr__(self, "url", url)
         if not url or "\0" in url:
             raise DataError(["a place is a folder or gs://bucket/folder; none was named."])
         if _SCHEME.match(self.url) and not _ADDRESS.fullmatch(url):
-            sentence = f"{quoted(url)} is no place; name a folder or gs://bucket/folder."
+            sentence = f"{quoted(self.url)} is no place; name a folder or gs://bucket/folder."
             raise DataError([sentence])
+        object.__setattr__(self, "url", url)
         if not (0 < self.seconds < float("inf") and self.attempts >= 1):
             sentence = (
                 f"a read of {self.seconds:g} s, tried {self.attempts} times, cannot be made; "
