@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,89 +19,86 @@ if TYPE_CHECKING:
 TOTAL_TOKENS = "throughput/total_tokens"
 """Key under which a run logs the tokens it has been trained on."""
 
-_BATCH_SIZES = ("trainer.train_batch_size",)
+_BATCH_SIZE = "trainer.train_batch_size"
 _LENGTHS = ("train_seq_len", "trainer.train_seq_len", "model.seq_len", "model.max_seq_len")
-
-
-def logged(document: Mapping[str, object], key: str, separator: str = "/") -> object:
-    """What a document holds under a key, flat or nested; None where it holds nothing.
-
-    Parameters
-    ----------
-    document
-        As JSON holds it.
-    key
-        ``eval/loss`` is looked for as such and, part by part, as ``{"eval": {"loss": ...}}``.
-    separator
-        What divides the parts of the key.
-    """
-    if key in document:
-        return document[key]
-    parts = key.split(separator)
-    for cut in range(len(parts) - 1, 0, -1):
-        inner = document.get(separator.join(parts[:cut]))
-        if isinstance(inner, dict):
-            found = logged(inner, separator.join(parts[cut:]), separator)
-            if found is not None:
-                return found
-    return None
 
 
 def finite_number(value: object) -> float:
     """A number as float64; NaN for anything else, such as None, "NaN" and infinities."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return math.nan
     try:
         number = float(value)
-    except (ValueError, OverflowError):
+    except OverflowError:
         return math.nan
     return number if math.isfinite(number) else math.nan
 
 
+@dataclass(frozen=True, eq=False)
+class Logged:
+    """What a run has logged under some keys.
+
+    Attributes
+    ----------
+    values
+        step (int64), then each key (float64), by step. A step that has none of the keys has no
+        row.
+    lost
+        At how many steps what was logged under a key is no finite number, for keys that have any.
+    """
+
+    values: pd.DataFrame
+    lost: Mapping[str, int]
+
+
 def values_by_step(
-    rows: Iterable[Mapping[str, object]], keys: Sequence[str], step: str
-) -> pd.DataFrame:
+    rows: Iterable[Mapping[str, Any]], keys: Sequence[str], step: str = "step"
+) -> Logged:
     """Values of some keys, one row a step.
 
     Parameters
     ----------
     rows
-        One mapping for each time something was logged, in the order of logging.
+        One flat mapping for each time something was logged, in the order of logging. What was
+        logged twice at a step, as resumed runs do, counts as it came last.
     keys
         Which values to take.
     step
-        Key of the step, which every row has as a whole number.
-
-    Returns
-    -------
-    DataFrame
-        `step` (int64), then each key (float64), by step. A step that has none of the keys has no
-        row. What was logged twice at a step, as resumed runs do, counts as it came last; what
-        is no finite number is missing.
+        Key of the step, which every row has as an int.
     """
     found: dict[int, dict[str, float]] = {}
     for row in rows:
         for key in keys:
-            value = logged(row, key)
-            if value is not None:
-                at = int(str(row[step]))
-                found.setdefault(at, {})[key] = finite_number(value)
+            if key in row:
+                found.setdefault(row[step], {})[key] = finite_number(row[key])
     steps = sorted(found)
     columns = {key: [found[at].get(key, math.nan) for at in steps] for key in keys}
     frame = pd.DataFrame(columns, index=pd.Index(steps, dtype="int64"), dtype="float64")
-    return frame.rename_axis(step).reset_index()
+    lost = Counter(key for held in found.values() for key in held if math.isnan(held[key]))
+    return Logged(frame.rename_axis("step").reset_index(), lost)
 
 
-def tokens_per_step(config: Mapping[str, object]) -> float:
-    """Tokens of one step by a run's config, batch size times sequence length; NaN if not known."""
-    sizes = (finite_number(logged(config, key, ".")) for key in _BATCH_SIZES)
-    lengths = (finite_number(logged(config, key, ".")) for key in _LENGTHS)
-    size = next((number for number in sizes if number > 0), math.nan)
-    return size * next((number for number in lengths if number > 0), math.nan)
+def tokens_per_step(config: Mapping[str, Any]) -> float:
+    """Tokens of one step, batch size times sequence length.
+
+    Parameters
+    ----------
+    config
+        Settings of the run by name, the levels joined by points.
+
+    Returns
+    -------
+    float
+        NaN where the config does not say, or where the batch changes.
+    """
+    lengths = (finite_number(config.get(key)) for key in _LENGTHS)
+    length = next((number for number in lengths if number > 0), math.nan)
+    size = finite_number(config.get(_BATCH_SIZE))
+    return size * length if size > 0 else math.nan
 
 
 def trajectory_rows(
-    values: pd.DataFrame,
+    logged: Logged,
     metrics: Sequence[str],
     *,
     ladder: str,
@@ -112,51 +111,62 @@ def trajectory_rows(
 
     Parameters
     ----------
-    values
-        As `values_by_step` gives them: the step, then columns of which some are the metrics.
-        Tokens are those of `TOTAL_TOKENS` where it has them.
+    logged
+        Has the metrics among its keys. Tokens are those under `TOTAL_TOKENS` where it has them.
     metrics
-        Which columns are metrics; one that is not there has no rows.
+        Which keys are metrics; one that is not there has no rows.
     ladder, run, segment, source
         What the rows say of where they come from.
     step_tokens
-        Tokens of one step, where none are logged: step 0 has been trained on one step's.
+        Tokens of one step, where none are logged: after step 0 a run has seen one step's.
 
     Returns
     -------
     rows : DataFrame
-        Columns as in `tables.TRAJECTORIES`; by metric, then by step.
+        Columns and types as in `tables.TRAJECTORIES`; by metric, then by step.
     missing : list of str
-        One sentence for each metric that has no value, or no tokens at some steps.
+        One sentence for each metric that has no value, values that are no finite numbers, or
+        values without tokens.
     """
-    steps = values.iloc[:, 0].to_numpy(dtype=np.int64)
+    steps = logged.values["step"].to_numpy(dtype=np.int64)
     tokens = (steps + 1.0) * step_tokens
-    if TOTAL_TOKENS in values:
-        recorded = values[TOTAL_TOKENS].to_numpy(dtype=np.float64)
-        tokens = np.where(np.isfinite(recorded), recorded, tokens)
+    if TOTAL_TOKENS in logged.values:
+        recorded = logged.values[TOTAL_TOKENS].to_numpy(dtype=np.float64)
+        tokens = np.where(recorded >= 0, recorded, tokens)
     parts, missing = [], []
     for metric in metrics:
-        column = values[metric] if metric in values else pd.Series(np.nan, index=values.index)
-        number = column.to_numpy(dtype=np.float64)
-        known = np.isfinite(number)
-        if not known.any():
-            missing.append(f"{segment} has no value of {metric}; check its name.")
-        elif lost := int((known & ~np.isfinite(tokens)).sum()):
-            missing.append(
-                f"{segment} has no tokens for {count(lost, 'value')} of {metric}; "
-                "give --tokens-per-step."
-            )
-        known &= np.isfinite(tokens)
-        parts.append(
-            pd.DataFrame(
-                {
-                    "step": steps[known],
-                    "tokens": tokens[known],
-                    "metric": metric,
-                    "value": number[known],
-                }
-            )
+        values = np.full(len(steps), math.nan)
+        if metric in logged.values:
+            values = logged.values[metric].to_numpy(dtype=np.float64)
+        known, placed = np.isfinite(values), np.isfinite(tokens)
+        missing += _missing(
+            metric,
+            known=int(known.sum()),
+            lost=logged.lost.get(metric, 0),
+            without_tokens=int((known & ~placed).sum()),
         )
-    rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-    rows = rows.assign(ladder=ladder, run=run, segment=segment, source=source)
-    return rows.reindex(columns=list(TRAJECTORIES.column_names)), missing
+        kept = known & placed
+        columns = {"step": steps[kept], "tokens": tokens[kept], "value": values[kept]}
+        parts.append(pd.DataFrame(columns).assign(metric=metric))
+    frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    frame = frame.assign(ladder=ladder, run=run, segment=segment, source=source)
+    frame = frame.reindex(columns=list(TRAJECTORIES.column_names))
+    text = {column.name: "str" for column in TRAJECTORIES.columns if column.kind == "text"}
+    kinds = {**text, "step": "Int64", "tokens": "float64", "value": "float64"}
+    return frame.astype(kinds), [f"{segment} {words}" for words in missing]
+
+
+def _missing(metric: str, *, known: int, lost: int, without_tokens: int) -> list[str]:
+    """What to say of a metric, after the name of the segment."""
+    words = []
+    if not (known or lost):
+        words.append(f"has no value of {metric}; check its name.")
+    if lost:
+        values = count(lost, "value")
+        words.append(
+            f"has {values} of {metric} that cannot be used (NaN, infinite or no number); left out."
+        )
+    if without_tokens:
+        values = count(without_tokens, "value")
+        words.append(f"has {values} of {metric} without tokens; give --tokens-per-step.")
+    return words

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from delphi_core.errors import DataError, quoted
 from delphi_core.sources.graphql import Endpoint, ServerError
-from delphi_core.sources.histories import finite_number, values_by_step
+from delphi_core.sources.histories import Logged, finite_number, values_by_step
 from delphi_core.sources.places import shown
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class TrackingServer:
             "summary": summary
         }
 
-    def history(self, name: str, keys: Sequence[str]) -> pd.DataFrame:
+    def logged(self, name: str, keys: Sequence[str]) -> Logged:
         """Everything a run has logged under some keys: all rows, never a sample.
 
         Parameters
@@ -115,11 +115,6 @@ class TrackingServer:
             Id of the run.
         keys
             As logged: ``eval/paloma/macro_loss``.
-
-        Returns
-        -------
-        DataFrame
-            ``_step`` and each key, as `histories.values_by_step` gives them.
 
         Raises
         ------
@@ -131,6 +126,10 @@ class TrackingServer:
         """
         with self.endpoint.session() as session:
             return values_by_step(self._rows(session, name), keys, STEP)
+
+    def history(self, name: str, keys: Sequence[str]) -> pd.DataFrame:
+        """The values of `logged`: ``_step``, then each key, by step."""
+        return self.logged(name, keys).values.rename(columns={"step": STEP})
 
     def _find(self, session: requests.Session, name: str) -> tuple[dict[str, str], dict[str, Any]]:
         """Variables that name a run, and what the server says of it."""

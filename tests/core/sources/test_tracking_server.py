@@ -144,9 +144,9 @@ def test_a_resumed_run_counts_as_it_came_last(client, server):
         ]
     )
     frame = client.history("resumed", [MACRO, "other"])
-    assert frame["_step"].to_list() == [10, 20, 40, 50, 60, 80]
-    np.testing.assert_array_equal(frame[MACRO], [5.0, 4.5, np.nan, np.nan, np.nan, 3.0])
-    np.testing.assert_array_equal(frame["other"], [1.0, *[np.nan] * 5])
+    assert frame["_step"].to_list() == [10, 20, 40, 50, 60, 70, 80]
+    np.testing.assert_array_equal(frame[MACRO], [5.0, 4.5, *[np.nan] * 4, 3.0])
+    np.testing.assert_array_equal(frame["other"], [1.0, *[np.nan] * 6])
     assert client.history("resumed", ["nothing"]).empty
 
 
