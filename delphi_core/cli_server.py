@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
 
 
-def add_server_arguments(parser: argparse.ArgumentParser) -> None:
+def server_arguments(parser: argparse.ArgumentParser) -> None:
     """Where the tracking server is, and whether a key is sent."""
     parser.add_argument(
         "--server",

@@ -15,6 +15,7 @@ from delphi_core.errors import DataError, quoted
 from delphi_core.sources.graphql import Endpoint, ServerError
 from delphi_core.sources.histories import Logged, finite_number, values_by_step
 from delphi_core.sources.places import shown
+from delphi_core.sources.run_folder import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -246,7 +247,10 @@ class TrackingServer:
         if len(lines) >= most / 2:
             sentence = f"{what}: {self.endpoint.host} has more rows than it gives at once."
             raise ServerError("large", sentence)
-        rows = [self._document(line, "history", name) for line in lines]
+        try:
+            rows = [flatten(self._document(line, "history", name), "/") for line in lines]
+        except RecursionError:
+            raise self._nonsense(name, "a row of its history is nested too deep") from None
         for row in rows:
             step = finite_number(row.get(STEP))
             if not (step >= 0 and step.is_integer()):

@@ -70,7 +70,7 @@ def test_logged_tokens_come_before_reckoned_ones():
     assert (rows["tokens"].to_list(), missing) == ([70.0, 30.0], [])
     rows, missing = rows_of(values, ["loss"])
     assert rows["tokens"].to_list() == [70.0]
-    assert missing == ["s has no tokens for 1 value of loss; give --tokens-per-step."]
+    assert missing == ["s has 1 value of loss without tokens; give --tokens-per-step."]
 
 
 def test_a_metric_that_is_not_there_is_named_and_the_others_are_given():
