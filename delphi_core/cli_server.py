@@ -46,12 +46,12 @@ def server_of(options: argparse.Namespace) -> TrackingServer:
     Raises
     ------
     DataError
-        Its address or a project's name is not one.
+        Its address or a project's name is not one, or the key that is to be sent is not there.
     """
-    named = os.environ.get(SERVER_VARIABLE) if options.server is None else options.server
-    if named is None or (options.server is None and not named.strip()):
-        named = DEFAULT_SERVER
-    return TrackingServer(
-        Endpoint(named.strip(), with_key=options.server_key),
-        projects=tuple(options.project or PROJECTS),
-    )
+    named = os.environ.get(SERVER_VARIABLE, "").strip() or DEFAULT_SERVER
+    if options.server is not None:
+        named = options.server.strip()
+    endpoint = Endpoint(named, with_key=options.server_key, seconds=options.seconds)
+    # Asked for here as well, so that a key that is missing is said once and not by each run.
+    endpoint.authentication()
+    return TrackingServer(endpoint, projects=tuple(options.project or PROJECTS))

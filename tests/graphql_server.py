@@ -6,6 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import pytest
+
+from delphi_core.sources.graphql import KEY_VARIABLE
+from delphi_core.sources.tracking_server import SERVER_VARIABLE
+
 FIELDS = ("config", "summaryMetrics", "historyKeys", "historyLineCount")
 
 
@@ -148,3 +153,13 @@ def graphql_server():
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@pytest.fixture
+def tracking_server(monkeypatch):
+    """A server that is up, which commands read by default; no key is in the environment."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
+    with graphql_server() as server:
+        monkeypatch.setenv(SERVER_VARIABLE, server.url)
+        yield server

@@ -119,6 +119,28 @@ class Endpoint:
         """The longest that one question may take, all attempts and waits together, in seconds."""
         return self.attempts * self.seconds + (self.attempts - 1) * self.longest_wait
 
+    def authentication(self) -> AuthBase:
+        """How requests are signed: not at all, or by the key in the environment.
+
+        Raises
+        ------
+        DataError
+            The key is to be sent, and there is none or it would be sent in the open.
+        """
+        if not self.with_key:
+            return _NoKey()
+        key = os.environ.get(KEY_VARIABLE, "").strip()
+        if not key or not key.isascii() or not key.isprintable():
+            wrong = "holds no usable key" if key else "is not set"
+            raise DataError(
+                [f"the key was asked for, but {KEY_VARIABLE} {wrong}; set it, or read without one."]
+            )
+        parts = urlsplit(self.server)
+        if parts.scheme != "https" and parts.hostname not in _THIS_MACHINE:
+            sentence = f"the key is not sent to {self.host} over plain http; give it as https."
+            raise DataError([sentence])
+        return HTTPBasicAuth("api", key)
+
     @contextmanager
     def session(self) -> Iterator[requests.Session]:
         """Connections for some questions after each other, with or without the key."""
@@ -134,7 +156,7 @@ class Endpoint:
             raise_on_status=False,
         )
         with requests.Session() as session:
-            session.auth = self._auth()
+            session.auth = self.authentication()
             session.mount("http://", HTTPAdapter(max_retries=again))
             session.mount("https://", HTTPAdapter(max_retries=again))
             yield session
@@ -245,21 +267,6 @@ class Endpoint:
         elif isinstance(cause, NameResolutionError):
             reason = "no such host is known"
         return ServerError("failing", f"{asked} cannot be read: {reason}; check --server.")
-
-    def _auth(self) -> AuthBase:
-        if not self.with_key:
-            return _NoKey()
-        key = os.environ.get(KEY_VARIABLE, "").strip()
-        if not key or not key.isascii() or not key.isprintable():
-            wrong = "holds no usable key" if key else "is not set"
-            raise DataError(
-                [f"the key was asked for, but {KEY_VARIABLE} {wrong}; set it, or read without one."]
-            )
-        parts = urlsplit(self.server)
-        if parts.scheme != "https" and parts.hostname not in _THIS_MACHINE:
-            sentence = f"the key is not sent to {self.host} over plain http; give it as https."
-            raise DataError([sentence])
-        return HTTPBasicAuth("api", key)
 
     def _about_key(self) -> str:
         if self.with_key:

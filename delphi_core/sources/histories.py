@@ -45,10 +45,13 @@ class Logged:
         row.
     lost
         At how many steps what was logged under a key is no finite number, for keys that have any.
+    notes
+        A sentence for each thing that may be missing from it.
     """
 
     values: pd.DataFrame
     lost: Mapping[str, int]
+    notes: tuple[str, ...] = ()
 
 
 def values_by_step(
@@ -125,8 +128,8 @@ def trajectory_rows(
     rows : DataFrame
         Columns and types as in `tables.TRAJECTORIES`; by metric, then by step.
     missing : list of str
-        One sentence for each metric that has no value, values that are no finite numbers, or
-        values without tokens.
+        The notes of `logged`, and one sentence for each metric that has no value, values that
+        are no finite numbers, or values without tokens.
     """
     steps = logged.values["step"].to_numpy(dtype=np.int64)
     tokens = (steps + 1.0) * step_tokens
@@ -153,7 +156,7 @@ def trajectory_rows(
     frame = frame.reindex(columns=list(TRAJECTORIES.column_names))
     text = {column.name: "str" for column in TRAJECTORIES.columns if column.kind == "text"}
     kinds = {**text, "step": "Int64", "tokens": "float64", "value": "float64"}
-    return frame.astype(kinds), [f"{segment} {words}" for words in missing]
+    return frame.astype(kinds), [*logged.notes, *(f"{segment} {words}" for words in missing)]
 
 
 def _missing(metric: str, *, known: int, lost: int, without_tokens: int) -> list[str]:

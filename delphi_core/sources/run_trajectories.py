@@ -6,7 +6,7 @@ Both only read. What cannot be had is said in sentences beside the rows that can
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,9 +84,9 @@ def trajectory_in_folder(place: Place, wanted: Wanted, name: str) -> Read:
         evaluations = parse_eval_metrics(place.read_unchanged(f"{name}/{EVAL_FILE}"))
     except DataError as error:
         return _rows(NOTHING, wanted, name)[0], list(error.problems)
-    logged = values_by_step(evaluations.rows, wanted.keys)
-    rows, missing = _rows(logged, wanted, name, config=lambda: read_run_folder(place, name).config)
-    return rows, [*(f"{name}: {note}" for note in evaluations.notes), *missing]
+    notes = tuple(f"{name}: {note}" for note in evaluations.notes)
+    logged = replace(values_by_step(evaluations.rows, wanted.keys), notes=notes)
+    return _rows(logged, wanted, name, config=lambda: read_run_folder(place, name).config)
 
 
 def trajectory_on_server(server: TrackingServer, wanted: Wanted, name: str) -> Read:

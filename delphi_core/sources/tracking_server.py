@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from delphi_core.errors import DataError, quoted
@@ -117,20 +117,42 @@ class TrackingServer:
         keys
             As logged: ``eval/paloma/macro_loss``.
 
+        Returns
+        -------
+        Logged
+            With a note where the server gives fewer rows than it says it has.
+
         Raises
         ------
         ServerError
-            It does not know the run, gives no answer that can be used, or gives fewer rows than
-            it says it has.
+            It does not know the run, or gives no answer that can be used.
         DataError
             A key was asked for and there is none.
         """
+        notes: list[str] = []
         with self.endpoint.session() as session:
-            return values_by_step(self._rows(session, name), keys, STEP)
+            logged = values_by_step(self._rows(session, name, notes), keys, STEP)
+        return replace(logged, notes=tuple(notes))
 
     def history(self, name: str, keys: Sequence[str]) -> pd.DataFrame:
-        """The values of `logged`: ``_step``, then each key, by step."""
-        return self.logged(name, keys).values.rename(columns={"step": STEP})
+        """The values of `logged`: ``_step``, then each key, by step.
+
+        Parameters
+        ----------
+        name
+            Id of the run.
+        keys
+            As logged.
+
+        Raises
+        ------
+        ServerError
+            As `logged` does, or there are fewer rows than the server says it has.
+        """
+        logged = self.logged(name, keys)
+        if logged.notes:
+            raise ServerError("nonsense", logged.notes[0])
+        return logged.values.rename(columns={"step": STEP})
 
     def _find(self, session: requests.Session, name: str) -> tuple[dict[str, str], dict[str, Any]]:
         """Variables that name a run, and what the server says of it."""
@@ -181,20 +203,22 @@ class TrackingServer:
         sentence = f"run {shown(name)}: {self.endpoint.host} gave no sense: {words}."
         return ServerError("nonsense", sentence)
 
-    def _rows(self, session: requests.Session, name: str) -> Iterator[dict[str, Any]]:
-        """Rows of a history in the order of steps."""
+    def _rows(
+        self, session: requests.Session, name: str, notes: list[str]
+    ) -> Iterator[dict[str, Any]]:
+        """Rows of a history in the order of steps; a note is added where there are too few."""
         end = time.monotonic() + self.seconds
         variables, run = self._find(session, name)
         last, lines = self._extent(run, name)
         first, page, read = 0, self.page, 0
-        while first <= last:
-            stop = min(first + page, last + 1)
+        while last is None or first <= last:
+            stop = first + page if last is None else min(first + page, last + 1)
             if time.monotonic() > end:
-                raise ServerError(
-                    "silent",
-                    f"run {shown(name)}: {self.endpoint.host} gave its history up to step "
-                    f"{first:,} of {last:,} within {self.seconds:g} s; try again later.",
+                sentence = (
+                    f"run {shown(name)}: {self.endpoint.host} gave its history only up to step "
+                    f"{first:,} within {self.seconds:g} s; try again later."
                 )
+                raise ServerError("silent", sentence)
             try:
                 rows = self._page(session, variables, first, stop, end)
             except ServerError as error:
@@ -204,20 +228,19 @@ class TrackingServer:
                 continue
             yield from rows
             first, read = stop, read + len(rows)
+            if last is None and not rows:
+                break
         if read < lines:
-            sentence = (
-                f"run {shown(name)}: {self.endpoint.host} gave {read:,} of the {lines:,} rows it "
-                "has; try again later."
-            )
-            raise ServerError("nonsense", sentence)
+            given = f"gave {read:,} of the {lines:,} rows it says it has"
+            notes.append(f"run {shown(name)}: {self.endpoint.host} {given}; try again later.")
 
-    def _extent(self, run: dict[str, Any], name: str) -> tuple[int, int]:
-        """Last step of a run's history (-1 where there is none), and how many rows it has."""
+    def _extent(self, run: dict[str, Any], name: str) -> tuple[int | None, int]:
+        """Last step of a run's history, None where it does not say, and how many rows it has."""
         keys = self._document(run.get("historyKeys"), "historyKeys", name)
         summary = self._document(run.get("summaryMetrics"), "summary", name)
         steps = [finite_number(keys.get("lastStep")), finite_number(summary.get(STEP))]
         lines = finite_number(run.get("historyLineCount"))
-        last = max((int(step) for step in steps if step >= 0), default=-1)
+        last = max((int(step) for step in steps if step >= -1), default=None)
         return last, int(lines) if lines > 0 else 0
 
     def _page(

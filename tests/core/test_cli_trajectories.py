@@ -1,4 +1,4 @@
-"""The trajectories command, and the backfill of extract: folders, buckets, tracking server."""
+"""The trajectories command: from run folders and from the tracking tracking_server."""
 
 import json
 from pathlib import Path
@@ -10,23 +10,12 @@ from delphi_core.checks import check_table
 from delphi_core.cli import main
 from delphi_core.csv_text import read_csv_text
 from delphi_core.sources.graphql import KEY_VARIABLE
-from delphi_core.sources.tracking_server import PROJECTS, SERVER_VARIABLE
+from delphi_core.sources.tracking_server import PROJECTS
 from delphi_core.tables import TRAJECTORIES
-from tests.graphql_server import Instead, TrackedRun, graphql_server
+from tests.graphql_server import TrackedRun
 
-MACRO = "eval/paloma/macro_loss"
 DROPLESS = "eval_dropless/paloma/macro_loss"
-LABEL = "adamh_scaling_v6"
 RUNG = "rav-ladder-d768-v2"
-
-
-@pytest.fixture
-def server(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.delenv(KEY_VARIABLE, raising=False)
-    with graphql_server() as server:
-        monkeypatch.setenv(SERVER_VARIABLE, server.url)
-        yield server
 
 
 @pytest.fixture
@@ -43,7 +32,9 @@ def run(capsys):
 
 def rows_of(path):
     """The rows of a file, known to be those of a trajectories table."""
-    frame, mistakes = check_table(read_csv_text(path.read_bytes(), path.name), TRAJECTORIES, "rows")
+    frame, mistakes = check_table(
+        read_csv_text(path.read_bytes(), path.name, may_be_empty=True), TRAJECTORIES, "rows"
+    )
     assert not mistakes.sentences
     return frame.reset_index(drop=True)
 
@@ -86,8 +77,8 @@ def put_folder(place, rows):
     return folder
 
 
-def test_a_rung_comes_back_from_folder_and_server_alike(run, server, rung, tmp_path):
-    server.runs[PROJECTS[0], RUNG] = logged_by(rung)
+def test_a_rung_comes_back_from_folder_and_server_alike(run, tracking_server, rung, tmp_path):
+    tracking_server.runs[PROJECTS[0], RUNG] = logged_by(rung)
     folder = put_folder(tmp_path, rung)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     metrics = [part for metric in dict.fromkeys(rung["metric"]) for part in ("--metric", metric)]
@@ -99,17 +90,17 @@ def test_a_rung_comes_back_from_folder_and_server_alike(run, server, rung, tmp_p
         assert said == f"{name}: 340 rows of 1 run of 1.\n"
         rows = rows_of(out)
         assert rows["source"].unique().tolist() == [
-            source[0] if len(source[0]) > 20 else server.url
+            source[0] if len(source[0]) > 20 else tracking_server.url
         ]
         pd.testing.assert_frame_equal(
             rows.drop(columns="source"), rung.drop(columns="source"), check_exact=True
         )
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-    assert not any("sampledHistory" in query for _, query, _ in server.asked)
+    assert not any("sampledHistory" in query for _, query, _ in tracking_server.asked)
 
 
-def test_parts_of_a_run_and_their_source(run, server, tmp_path):
-    server.runs[PROJECTS[1], "hero-part"] = TrackedRun(
+def test_parts_of_a_run_and_their_source(run, tracking_server, tmp_path):
+    tracking_server.runs[PROJECTS[1], "hero-part"] = TrackedRun(
         history=[{"_step": 5, DROPLESS: 2.5, "throughput/total_tokens": 600}]
     )
     out = tmp_path / "rows.csv"
@@ -135,11 +126,11 @@ def test_parts_of_a_run_and_their_source(run, server, tmp_path):
     assert (status, wrong) == (1, ["--segment names one part, and there are 2 runs; read one."])
 
 
-def test_what_is_missing_is_named_and_the_rest_is_written(run, server, rung, tmp_path):
-    server.runs[PROJECTS[0], RUNG] = logged_by(rung)
+def test_what_is_missing_is_named_and_the_rest_is_written(run, tracking_server, rung, tmp_path):
+    tracking_server.runs[PROJECTS[0], RUNG] = logged_by(rung)
     bare = logged_by(rung)
     bare.config, bare.history = {}, [*bare.history, {"_step": 11500, DROPLESS: "NaN"}]
-    server.runs[PROJECTS[0], "bare"] = bare
+    tracking_server.runs[PROJECTS[0], "bare"] = bare
     out = tmp_path / "rows.csv"
     command = (
         "trajectories",
@@ -157,7 +148,7 @@ def test_what_is_missing_is_named_and_the_rest_is_written(run, server, rung, tmp
     assert said == "rows.csv: 20 rows of 1 run of 3.\n"
     assert [line.split(";")[0] for line in wrong] == [
         f"{RUNG} has no value of eval/paloma/c4",
-        f"run nobody is not in {' or '.join(PROJECTS)} on {server.url.removeprefix('http://')}",
+        f"run nobody is not in {' or '.join(PROJECTS)} on {tracking_server.url.removeprefix('http://')}",
         f"bare has 1 value of {DROPLESS} that cannot be used (NaN, infinite or no number)",
         f"bare has 20 values of {DROPLESS} without tokens",
         "bare has no value of eval/paloma/c4",
@@ -187,10 +178,12 @@ def test_faults_of_folders_are_named(run, rung, tmp_path):
         (["--server", "wandb.ai"], "'wandb.ai' is no address of a server; give it as https://"),
         (["--project", "marin"], "'marin' is no project; give it as ENTITY/PROJECT"),
         (["--out", "nowhere/rows.csv"], "nowhere"),
+        (["--server-key"], "WANDB_API_KEY is not set; set it, or read without one"),
     ],
 )
 def test_bad_input_is_one_sentence(run, monkeypatch, tmp_path, arguments, words):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
     command = ("trajectories", "--from-server", "--ladder", "x", "--metric", DROPLESS, "--run", "a")
     status, out, wrong = run(*command, "--out", "rows.csv", *arguments)
     assert (status, out, len(wrong)) == (1, "", 1)
@@ -214,8 +207,8 @@ def test_wrong_usage_is_status_2(arguments):
     assert caught.value.code == 2
 
 
-def test_the_key_is_sent_by_its_flag_only(run, server, rung, tmp_path, monkeypatch):
-    server.runs[PROJECTS[0], RUNG] = logged_by(rung)
+def test_the_key_is_sent_by_its_flag_only(run, tracking_server, rung, tmp_path, monkeypatch):
+    tracking_server.runs[PROJECTS[0], RUNG] = logged_by(rung)
     monkeypatch.setenv(KEY_VARIABLE, "secret")
     out = tmp_path / "rows.csv"
     command = (
@@ -229,82 +222,7 @@ def test_the_key_is_sent_by_its_flag_only(run, server, rung, tmp_path, monkeypat
         out,
     )
     assert run(*command, "--run", RUNG)[0] == 0
-    assert not any("Authorization" in headers for headers, _, _ in server.asked)
-    server.asked.clear()
+    assert not any("Authorization" in headers for headers, _, _ in tracking_server.asked)
+    tracking_server.asked.clear()
     assert run(*command, "--run", RUNG, "--server-key")[0] == 0
-    assert all("Authorization" in headers for headers, _, _ in server.asked)
-
-
-@pytest.fixture
-def sweep(snapshot):
-    """The bundled sweep: runs, and macro losses by run."""
-    runs = snapshot.tables["runs"]
-    runs = runs[(runs["ladder"] == "delphi") & runs["role"].isin(["isoflop", "excluded"])]
-    evals = snapshot.tables["evals"]
-    own = evals[(evals["ladder"] == "delphi") & (evals["metric"] == MACRO)]
-    return runs.set_index("run").assign(loss=own.set_index("run")["value"])
-
-
-def tracked(plan):
-    """Config and summary as a run of the sweep has them."""
-    summary = {
-        MACRO: plan["loss"],
-        "throughput/total_tokens": plan["tokens"],
-        "throughput/total_gflops": plan["flops"] / 1e9,
-        "parameter_count": plan["params"],
-    }
-    return {"model": {"hidden_dim": int(plan["hidden_dim"])}}, summary
-
-
-def fill(bucket, server, sweep, without):
-    """Folders of the sweep's runs in a bucket; those without the file are on the server."""
-    for name, plan in sweep.to_dict("index").items():
-        config, summary = tracked(plan)
-        if name in without:
-            bucket.put(f"{name}/.executor_status", "SUCCESS")
-            wrapped = {key: {"value": value} for key, value in config.items()}
-            server.runs[PROJECTS[0], name] = TrackedRun(wrapped, summary)
-        else:
-            document = {"config": config, "summary": summary}
-            bucket.put(f"{name}/tracker_metrics.jsonl", json.dumps(document) + "\n")
-
-
-def test_backfilled_runs_sit_in_their_place_to_the_last_bit(run, server, bucket, sweep, tmp_path):
-    without = set(sweep.index[::9])
-    fill(bucket, server, sweep, without)
-    command = ("extract", bucket.url, "--label", LABEL, "--metric", MACRO, "--recorded-flops")
-    out, whole = tmp_path / "records.csv", tmp_path / "whole.csv"
-    status, said, wrong = run(*command, "--out", out)
-    assert status == 3
-    assert sum("tracker_metrics.jsonl" in line for line in wrong) == len(without) == 9
-    assert not server.asked
-    before = bucket.state()
-    status, said, wrong = run(*command, "--out", out, "--backfill")
-    assert status == 0
-    assert said.startswith("records.csv: 81 records")
-    assert bucket.state() == before
-    assert {variables["run"] for _, _, variables in server.asked} == without
-    records = pd.read_csv(out)
-    order = sweep.reset_index().sort_values(["flops", "tokens", "run"])
-    assert records["value"].tolist() == order["loss"].tolist()
-    assert records["tokens"].tolist() == order["tokens"].tolist()
-    assert records["params"].tolist() == order["params"].tolist()
-    fill(bucket, server, sweep, set())
-    assert run(*command, "--out", whole)[0] == 0
-    assert out.read_bytes() == whole.read_bytes()
-
-
-def test_a_run_that_nobody_has_is_named(run, server, bucket, sweep, tmp_path):
-    without = set(sweep.index[:3])
-    fill(bucket, server, sweep.iloc[:5], without)
-    lost = sorted(without)[1]
-    del server.runs[PROJECTS[0], lost]
-    server.instead = [Instead(status=503), Instead(b"<html>", 503)]
-    out = tmp_path / "records.csv"
-    command = ("extract", bucket.url, "--label", LABEL, "--metric", MACRO, "--out", out)
-    status, said, wrong = run(*command, "--backfill")
-    assert status == 3
-    assert said.startswith("records.csv: 4 records")
-    (line,) = [line for line in wrong if "is not in marin-community/marin" in line]
-    assert line.startswith(f"{lost}: ")
-    assert "check its name" in line
+    assert all("Authorization" in headers for headers, _, _ in tracking_server.asked)
