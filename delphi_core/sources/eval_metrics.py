@@ -26,6 +26,14 @@ EVAL_FILE = "eval_metrics.jsonl"
 METRIC_START = "eval/"
 # Beyond it a float no longer tells neighbouring steps apart.
 _TOO_LARGE = 2**53
+_NO_EVALUATION = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +92,7 @@ def parse_eval_metrics(
             continue
         try:
             step, found = _evaluation(line)
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except _NO_EVALUATION:
             skipped.append(f"{EVAL_FILE} line {row} is cut off or no evaluation; it was left out.")
             continue
         for metric, value in found.items():
