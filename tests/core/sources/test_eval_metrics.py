@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from delphi_core.sources.eval_metrics import parse_eval_metrics
 from delphi_core.sources.histories import values_by_step
@@ -52,3 +54,9 @@ def test_lines_that_are_no_evaluation_are_counted(line):
     assert found.notes == (
         "eval_metrics.jsonl line 2 is cut off or no evaluation; it was left out.",
     )
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_raise_anything(data):
+    for content in (data, b'{"step": 1, ' + data):
+        parse_eval_metrics(content)
