@@ -277,7 +277,7 @@ def test_many_missing_are_ten_lines_and_all_in_the_report(extract, bucket):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--out", "gs://bucket/x.csv"], "is in a bucket; extract writes on this machine only."),
+        (["--out", "gs://bucket/x.csv"], "is in a bucket; name a file of this machine."),
         (["--out", "none/x.csv"], "none is no folder; make it, or name another."),
         (["--out", "."], ". is a folder; name a file."),
         (["--report", "none/x.json"], "none is no folder"),
