@@ -21,7 +21,8 @@ LAYERS = [
     {"law_tables", "trajectory_tables"},
     {"law_documents", "backtest_tables"},
     {"cli_text", "trajectory_text"},
-    {"cli_forecast"},
+    {"cli_arguments", "cli_reading", "cli_server"},
+    {"cli_fit", "cli_methods", "cli_forecast", "cli_extract", "cli_trajectories"},
     {"cli", "__main__", "__init__", "web"},
 ]
 # Fits and figures know no files, no network and no page; only errors, words and records of ours.
