@@ -31,6 +31,7 @@ class DataError(DelphiError):
 
     def __init__(self, problems: Sequence[str], unlisted: int = 0) -> None:
         self.problems = tuple(problems)
+        self.unlisted = unlisted
         shown = self.problems
         if len(shown) + unlisted > SHOWN_AT_MOST:
             shown = shown[: SHOWN_AT_MOST - 1]

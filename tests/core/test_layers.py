@@ -11,8 +11,12 @@ PACKAGE = Path(__file__).parents[2] / "delphi_core"
 LAYERS = [
     {"errors", "words", "schema"},
     {"csv_text", "tables", "checks"},
+    {"manifest", "parquet_table"},
     {"records"},
-    {"sources", "snapshot", "browse", "published"},
+    {"sources"},
+    {"snapshot_read", "snapshot_write"},
+    {"snapshot", "browse", "published"},
+    {"snapshot_build", "snapshot_records", "snapshot_diff", "snapshot_publish"},
     {"fits"},
     {"figures"},
     {"export"},
@@ -20,7 +24,7 @@ LAYERS = [
     {"law_tables", "trajectory_tables"},
     {"law_documents"},
     {"cli_text", "trajectory_text"},
-    {"cli_forecast"},
+    {"cli_forecast", "cli_snapshot"},
     {"cli", "__main__", "__init__", "web"},
 ]
 # Fits and figures know no files, no network and no page; only errors, words and records of ours.

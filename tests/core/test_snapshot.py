@@ -6,7 +6,9 @@ import shutil
 import pytest
 
 import delphi_core as dc
-from delphi_core.snapshot import BUNDLED, MANIFEST, write_manifest
+from delphi_core.manifest import MANIFEST
+from delphi_core.snapshot import BUNDLED
+from delphi_core.snapshot_write import write_manifest
 from delphi_core.tables import TABLES
 
 
