@@ -5,6 +5,8 @@ from hypothesis import settings
 
 import delphi_core as dc
 
+pytest_plugins = ["tests.buckets"]
+
 # The same examples in every run: a change must not fail by a draw that has nothing to do with it.
 settings.register_profile("same", derandomize=True)
 settings.load_profile("same")
