@@ -6,13 +6,13 @@ import io
 from typing import TYPE_CHECKING
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from delphi_core.errors import DataError, quoted
 from delphi_core.manifest import MANIFEST
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from delphi_core.schema import Column, Table
 
 _TYPES = {
@@ -32,7 +32,7 @@ def read_parquet(data: bytes, table: Table, name: str, rows: object = None) -> p
     data
         Content of the file.
     table
-        What it should hold; columns that it does not name are read as they are.
+        What it should hold; of columns that it does not name only the name is read.
     name
         How messages call the file.
     rows
@@ -50,9 +50,6 @@ def read_parquet(data: bytes, table: Table, name: str, rows: object = None) -> p
     DataError
         It is no Parquet file, it is damaged, or a column holds another type.
     """
-    import pyarrow as pa  # noqa: PLC0415 - costs more to import than most snapshots to read
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
     try:
         file = pq.ParquetFile(io.BytesIO(data))
         found = file.metadata.num_rows
@@ -61,19 +58,20 @@ def read_parquet(data: bytes, table: Table, name: str, rows: object = None) -> p
         problems = _type_problems(file.schema_arrow, table, name)
         if problems:
             raise DataError(problems)
-        content = file.read()
+        content = file.read(columns=list(table.column_names))
         content.validate(full=True)
+        cells = {
+            column.name: _cells(content.column(column.name), column)
+            for column in table.columns
+            if column.name in content.column_names
+        }
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, DataError):
             raise
         raise DataError([f"{name} is not a readable Parquet file; write it anew."]) from None
+    others = [column for column in file.schema_arrow.names if column not in cells]
     index = pd.RangeIndex(1, found + 1, name="row")
-    kinds = {column.name: column for column in table.columns}
-    columns = {
-        field: _cells(content.column(place), kinds.get(field), index)
-        for place, field in enumerate(content.column_names)
-    }
-    return pd.DataFrame(columns, index=index)
+    return pd.DataFrame({**cells, **dict.fromkeys(others, "")}).set_axis(index)
 
 
 def write_parquet(frame: pd.DataFrame, table: Table) -> bytes:
@@ -86,9 +84,6 @@ def write_parquet(frame: pd.DataFrame, table: Table) -> bytes:
     table
         Its declaration.
     """
-    import pyarrow as pa  # noqa: PLC0415 - as above
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
     schema = pa.schema(
         [(column.name, pa.type_for_alias(_TYPES[column.kind])) for column in table.columns]
     )
@@ -100,7 +95,6 @@ def write_parquet(frame: pd.DataFrame, table: Table) -> bytes:
 
 def _type_problems(schema: pa.Schema, table: Table, name: str) -> list[str]:
     """Columns whose type is not what the table's declaration wants."""
-    import pyarrow as pa  # noqa: PLC0415 - as above
 
     def fits(column: Column) -> bool:
         kind = schema.field(column.name).type
@@ -128,14 +122,9 @@ def _type_problems(schema: pa.Schema, table: Table, name: str) -> list[str]:
     return problems
 
 
-def _cells(array: pa.ChunkedArray, column: Column | None, index: pd.Index) -> pd.Series:
-    """One column as pandas has it; of a column that the table does not name, nothing."""
-    import pyarrow as pa  # noqa: PLC0415 - as above
-
-    if column is None:
-        return pd.Series("", index=index, dtype="str")
+def _cells(array: pa.ChunkedArray, column: Column) -> pd.Series:
+    """One column as pandas has it."""
     if column.kind in ("number", "integer"):
         # Whole numbers too large for a float to tell apart are refused by the checks.
-        return pd.Series(array.cast(pa.float64(), safe=False).to_numpy(), index=index)
-    texts = array.cast(pa.string()).fill_null("").to_pandas()
-    return pd.Series(texts.to_numpy(), index=index, dtype="str")
+        return pd.Series(array.cast(pa.float64(), safe=False).to_numpy())
+    return pd.Series(array.cast(pa.string()).fill_null("").to_pandas(), dtype="str")

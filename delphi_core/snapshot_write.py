@@ -11,7 +11,7 @@ import io
 import os
 import shutil
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import pandas as pd
 
@@ -30,6 +30,17 @@ if TYPE_CHECKING:
 
 LARGEST_CSV = 50_000
 """Rows of a table up to which it is written as CSV; a larger one is written as Parquet."""
+
+
+class Written(Protocol):
+    """Rows of a table: typed, and as text."""
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The typed table."""
+
+    def as_text(self) -> pd.DataFrame:
+        """The same as text."""
 
 
 def write_manifest(folder: Path, created_at: str) -> None:
@@ -58,24 +69,23 @@ def write_manifest(folder: Path, created_at: str) -> None:
     (folder / MANIFEST).write_bytes(Manifest(created_at, entries).content())
 
 
-def table_file(frame: pd.DataFrame, text: pd.DataFrame, table: Table) -> tuple[str, bytes]:
+def table_file(rows: Written, table: Table) -> tuple[str, bytes]:
     """Name and content of a table's file: CSV, or Parquet where the table is large.
 
     Parameters
     ----------
-    frame
-        The typed table.
-    text
-        The same as text.
+    rows
+        The table's rows.
     table
         Its declaration.
     """
-    if len(frame) > LARGEST_CSV:
-        return f"{table.name}.parquet", write_parquet(frame, table)
+    if len(rows.frame) > LARGEST_CSV:
+        return f"{table.name}.parquet", write_parquet(rows.frame, table)
     lines = io.StringIO(newline="")
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(table.column_names)
-    writer.writerows(text[list(table.column_names)].itertuples(index=False, name=None))
+    cells = rows.as_text()[list(table.column_names)]
+    writer.writerows(cells.itertuples(index=False, name=None))
     return f"{table.name}.csv", lines.getvalue().encode()
 
 
@@ -92,9 +102,7 @@ def as_text(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(cells, index=frame.index, dtype="str")
 
 
-def write_snapshot(
-    folder: Path, tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]], created_at: str
-) -> Manifest:
+def write_snapshot(folder: Path, tables: Mapping[str, Written], created_at: str) -> Manifest:
     """Write a snapshot into a new folder, which is there whole or not at all.
 
     Parameters
@@ -102,7 +110,7 @@ def write_snapshot(
     folder
         Must not exist, or be empty.
     tables
-        Typed table and the same as text, by name.
+        Rows of each table, by name.
     created_at
         ISO 8601, UTC.
 
@@ -113,9 +121,8 @@ def write_snapshot(
     """
     entries, contents = {}, {}
     for name, table in TABLES.items():
-        frame, text = tables[name]
-        file, data = table_file(frame, text, table)
-        entries[file] = FileEntry(len(frame), sha256(data))
+        file, data = table_file(tables[name], table)
+        entries[file] = FileEntry(len(tables[name].frame), sha256(data))
         contents[file] = data
     manifest = Manifest(created_at, entries)
     contents[MANIFEST] = manifest.content()
