@@ -39,6 +39,10 @@ class DataError(DelphiError):
             shown += (f"and {more:,} more mistakes.",)
         super().__init__("\n".join(shown))
 
+    def of(self, what: str) -> DataError:
+        """The same mistakes, each sentence beginning with what they are of."""
+        return DataError([f"{what}: {problem}" for problem in self.problems], self.unlisted)
+
 
 class FitError(DelphiError):
     """A fit that cannot be made of the rows or with the settings given."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from delphi_core.snapshot_rows import differ
+from delphi_core.snapshot_rows import differ, places_of
 from delphi_core.tables import TABLES
 from delphi_core.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import pandas as pd
 
     from delphi_core.schema import Table
     from delphi_core.snapshot import Snapshot
@@ -69,8 +71,7 @@ def diff_snapshots(first: Snapshot, second: Snapshot) -> list[TableDiff]:
         The snapshots; numbers are compared, however they are written.
     """
     diffs = (
-        diff_table(first.tables[name], second.tables[name], table)
-        for name, table in TABLES.items()
+        diff_table(first.tables[name], second.tables[name], table) for name, table in TABLES.items()
     )
     return [diff for diff in diffs if not diff.same]
 
@@ -85,20 +86,14 @@ def diff_table(first: pd.DataFrame, second: pd.DataFrame, table: Table) -> Table
     table
         Their declaration.
     """
-    both = pd.concat([first, second], ignore_index=True)
-    key = list(table.key or table.column_names)
-    code = both.groupby(key, dropna=False, sort=False).ngroup().to_numpy()
-    left, right = code[: len(first)], code[len(first) :]
-    place = np.full(code.max(initial=-1) + 1, -1)
-    place[right] = np.arange(len(right))
-    partner = place[left]
+    partner = places_of(first, second, table)
     kept = partner >= 0
     before, after = first[kept], second.iloc[partner[kept]]
     changed = differ(before, after)
     return TableDiff(
         table=table,
         removed=first[~kept],
-        added=second[~np.isin(right, left)],
+        added=second[places_of(second, first, table) < 0],
         before=before[changed],
         after=after[changed],
         reordered=bool((np.diff(partner[kept]) < 0).any()),
@@ -140,18 +135,16 @@ def _table_lines(diff: TableDiff, lines: int) -> Iterator[str]:
     if diff.reordered:
         counts.append("rows in another order")
     yield f"{diff.table.name}: {', '.join(counts)}"
-    shown = 0
-    for line in _row_lines(diff):
-        if shown == lines:
-            yield f"  and {count(sum(rows.values()) - lines, 'more row')}; --json has all"
-            return
-        shown += 1
-        yield f"  {line}"
+    yield from (f"  {line}" for line in islice(_row_lines(diff), lines))
+    if (more := sum(rows.values()) - lines) > 0:
+        yield f"  and {count(more, 'more row')}; --json has all"
 
 
 def _row_lines(diff: TableDiff) -> Iterator[str]:
     for key, columns in diff.changes():
-        cells = "; ".join(f"{name} {_cell(old)} -> {_cell(new)}" for name, (old, new) in columns.items())
+        cells = "; ".join(
+            f"{name} {_cell(old)} -> {_cell(new)}" for name, (old, new) in columns.items()
+        )
         yield f"changed {_named(key)}: {cells}"
     for what, frame in (("added", diff.added), ("removed", diff.removed)):
         for row in plain_rows(frame[diff.key]):

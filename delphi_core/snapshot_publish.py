@@ -52,7 +52,9 @@ def utc_time(text: str) -> datetime:
     return time.astimezone(UTC)
 
 
-def publish(source: Place, destination: Place, tell: Callable[[str], None] = lambda _: None) -> Published:
+def publish(
+    source: Place, destination: Place, tell: Callable[[str], None] = lambda _: None
+) -> Published:
     """Publish a snapshot: upload it, read it back, and only then point readers to it.
 
     Parameters
@@ -78,7 +80,7 @@ def publish(source: Place, destination: Place, tell: Callable[[str], None] = lam
     folder = destination.below(pointer.folder)
     if not (before == pointer and _is_there(folder, manifest)):
         _upload(files, folder, tell)
-        if not _is_there(folder, manifest):
+        if read_files(folder).manifest != manifest:
             raise DataError([f"{pointer.folder} is not as it was written; publish it again."])
         tell(POINTER)
         destination.write(POINTER, pointer.content())

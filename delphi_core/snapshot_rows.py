@@ -107,15 +107,10 @@ def merged(base: Rows, new: Rows, table: Table, but: Collection[str] = ()) -> Ro
     Rows
         In the order of `base`, then what is new, in its order.
     """
-    before, after = len(base.frame), len(new.frame)
-    if not after:
+    if new.frame.empty:
         return base
-    both = pd.concat([base.frame, new.frame], ignore_index=True)
-    key = list(table.key or table.column_names)
-    code = both.groupby(key, dropna=False, sort=False).ngroup().to_numpy()
-    place_of = np.full(before + after, -1)
-    place_of[code[:before]] = np.arange(before)
-    place = place_of[code[before:]]
+    before = len(base.frame)
+    place = places_of(new.frame, base.frame, table)
     known = place >= 0
     compared = [name for name in table.column_names if name not in but]
     changed = known.copy()
@@ -125,11 +120,30 @@ def merged(base: Rows, new: Rows, table: Table, but: Collection[str] = ()) -> Ro
     take = np.arange(before)
     take[place[changed]] = before + np.flatnonzero(changed)
     take = np.concatenate([take, before + np.flatnonzero(~known)])
+    both = pd.concat([base.frame, new.frame], ignore_index=True)
     text = None
     if base.text is not None or new.text is not None:
         text = pd.concat([base.as_text(), new.as_text()], ignore_index=True)
     origin = pd.concat([base.origin, new.origin], ignore_index=True)
     return Rows(both, text, origin).take(take)
+
+
+def places_of(rows: pd.DataFrame, among: pd.DataFrame, table: Table) -> npt.NDArray[np.intp]:
+    """Where rows stand among others, by the table's key; -1 where there is none of their key.
+
+    Parameters
+    ----------
+    rows, among
+        Typed rows, each without duplicates.
+    table
+        Their declaration; without a key only identical rows are the same.
+    """
+    both = pd.concat([among, rows], ignore_index=True)
+    key = list(table.key or table.column_names)
+    code = both.groupby(key, dropna=False, sort=False).ngroup().to_numpy()
+    place = np.full(len(both), -1, dtype=np.intp)
+    place[code[: len(among)]] = np.arange(len(among))
+    return place[code[len(among) :]]
 
 
 def differ(left: pd.DataFrame, right: pd.DataFrame) -> npt.NDArray[np.bool_]:

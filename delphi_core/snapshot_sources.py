@@ -12,7 +12,6 @@ from delphi_core.snapshot_read import read_cells, read_file, read_files, read_po
 from delphi_core.snapshot_rows import Rows, merged, rows_of
 from delphi_core.sources.places import Place, shown
 from delphi_core.tables import TABLES
-from delphi_core.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -113,7 +112,10 @@ def _contents(gathered: Gathered, source: str, credentials: Credentials) -> Mapp
     """Contents of a source's tables by file name."""
     place = Place(str(BUNDLED) if source == BUNDLED_NAME else source, credentials)
     if place.in_bucket or source == BUNDLED_NAME or read_pointer(place):
-        return read_files(place).contents
+        try:
+            return read_files(place).contents
+        except DataError as error:
+            raise error.of(shown(source)) from None
     files = place.files()
     tables = [file for file in files if file.endswith((".csv", ".parquet"))]
     problems = listing_problems(tables, f"{shown(source)} holds")
@@ -148,5 +150,5 @@ def _warn_of_changes(
     if changed:
         gathered.notes.append(
             f"{shown(source)}: {', '.join(changed)} {'is' if len(changed) == 1 else 'are'} not as "
-            f"{MANIFEST} says; {count(len(contents), 'table')} taken as they are now."
+            f"{MANIFEST} says; all are taken as they are now."
         )
