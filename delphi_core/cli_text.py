@@ -15,8 +15,10 @@ def fit_text(document: dict[str, Any]) -> str:
         return str(document["unidentified"]["sentence"])
     size = f"N* ({document['params_column']})"
     ends_of = "interval of D*" if document.get("x") == "tokens" else "interval of N*"
+    of = document.get("file") or document["ladder"]
+    snapshot = f", snapshot {document['snapshot']}" if document["snapshot"] else ""
     lines = [
-        f"{document['ladder']}, {document['metric']}, snapshot {document['snapshot']}",
+        f"{of}, {document['metric']}{snapshot}",
         document["described"],
         "",
         f"{'C (FLOP)':>14} {'runs':>4} {'D* (tokens)':>14} {size:>18} {'L*':>9}  {ends_of:>27}",

@@ -139,7 +139,12 @@ def rows_csv(table: pd.DataFrame, **filters: str) -> str:
 
 
 def isoflop_document(
-    isoflop: IsoflopResult, *, snapshot: str, ladder: str, metric: str, params_column: str
+    isoflop: IsoflopResult,
+    *,
+    snapshot: str | None,
+    ladder: str | None,
+    metric: str,
+    params_column: str,
 ) -> tuple[dict[str, Any], list[str]]:
     """Everything a fit says, ready for JSON, and a sentence for each part that is missing.
 
@@ -148,7 +153,7 @@ def isoflop_document(
     isoflop
         The fit.
     snapshot, ladder, metric
-        Ids of what it was made of.
+        Ids of what it was made of; a file of records has neither snapshot nor ladder.
     params_column
         What N* counts: params or active_params.
 

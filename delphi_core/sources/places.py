@@ -180,6 +180,31 @@ class Place:
             return self._bucket().read(address)
         return _local(address, Path(address).read_bytes)
 
+    def read_unchanged(self, name: str) -> bytes:
+        """The whole content of a file that nobody replaced meanwhile.
+
+        Parameters
+        ----------
+        name
+            The file's name, which may hold slashes.
+
+        Raises
+        ------
+        PlaceError
+            It is not there, cannot be read, or was replaced in both of two reads.
+        """
+        before = self.version(name)
+        for _ in range(2):
+            data = self.read(name)
+            after = self.version(name)
+            if after == before:
+                return data
+            before = after
+        where = shown(self.address(name))
+        raise PlaceError(
+            "replaced", f"{where} was replaced while it was read, twice; read it later."
+        )
+
     def write(self, name: str, data: bytes) -> None:
         """Write a whole file; readers see the old one or the new one, never a part.
 

@@ -25,7 +25,8 @@ LAYERS = [
     {"law_tables", "trajectory_tables"},
     {"law_documents"},
     {"cli_text", "trajectory_text"},
-    {"cli_forecast", "cli_snapshot"},
+    {"cli_arguments"},
+    {"cli_fit", "cli_methods", "cli_forecast", "cli_extract", "cli_snapshot"},
     {"cli", "__main__", "__init__", "web"},
 ]
 # Fits and figures know no files, no network and no page; only errors, words and records of ours.
