@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from delphi_core.cli_arguments import DONE
 from delphi_core.errors import DataError
 from delphi_core.snapshot import BUNDLED, load_snapshot
 from delphi_core.snapshot_build import build_snapshot
@@ -138,7 +139,7 @@ def _build(options: argparse.Namespace) -> int:
         print(f"note: {shown(note)}", file=sys.stderr)
     rows = sum(int(str(entry.rows)) for entry in built.manifest.files.values())
     print(f"{shown(options.out)} is snapshot {built.manifest.id}: {count(rows, 'row')}.")
-    return 0
+    return DONE
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -149,7 +150,7 @@ def _verify(options: argparse.Namespace) -> int:
         f"{shown(options.place)} is whole: snapshot {snapshot.id} of "
         f"{shown(snapshot.created_at)}, {tables}, {count(rows, 'row')}."
     )
-    return 0
+    return DONE
 
 
 def _diff(options: argparse.Namespace) -> int:
@@ -174,7 +175,7 @@ def _diff(options: argparse.Namespace) -> int:
         print(f"the same: both are snapshot {first.id}.")
     else:
         print(f"the same rows in every table; the files differ ({first.id}, {second.id}).")
-    return 0
+    return DONE
 
 
 def _publish(options: argparse.Namespace) -> int:
@@ -193,7 +194,7 @@ def _publish(options: argparse.Namespace) -> int:
         print(f"{shown(options.destination)} has {pointer.folder} already.")
     else:
         print(f"{shown(options.destination)} is {pointer.folder} now; it was {shown(was)}.")
-    return 0
+    return DONE
 
 
 def _snapshot(place: str, options: argparse.Namespace) -> Snapshot:

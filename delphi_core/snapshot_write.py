@@ -7,7 +7,6 @@ a line feed, and only cells that need quotes have them; numbers are written with
 from __future__ import annotations
 
 import csv
-import io
 import os
 import shutil
 import uuid
@@ -81,12 +80,24 @@ def table_file(rows: Written, table: Table) -> tuple[str, bytes]:
     """
     if len(rows.frame) > LARGEST_CSV:
         return f"{table.name}.parquet", write_parquet(rows.frame, table)
-    lines = io.StringIO(newline="")
-    writer = csv.writer(lines, lineterminator="\n")
+    lines = _Lines()
+    # Told that rows end in both, the writer quotes cells that hold either.
+    writer = csv.writer(lines, lineterminator="\r\n")
     writer.writerow(table.column_names)
     cells = rows.as_text()[list(table.column_names)]
     writer.writerows(cells.itertuples(index=False, name=None))
-    return f"{table.name}.csv", lines.getvalue().encode()
+    return f"{table.name}.csv", "".join(lines.written).encode()
+
+
+class _Lines:
+    """What a CSV writer writes, each row ending in a line feed."""
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+
+    def write(self, row: str) -> int:
+        self.written.append(row.removesuffix("\r\n") + "\n")
+        return len(row)
 
 
 def as_text(frame: pd.DataFrame) -> pd.DataFrame:
