@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Protocol
 
 import pandas as pd
 
-from delphi_core.errors import DataError, quoted
+from delphi_core.errors import DataError
 from delphi_core.manifest import MANIFEST, FileEntry, Manifest, listing_problems, sha256, table_of
 from delphi_core.parquet_table import write_parquet
 from delphi_core.snapshot_read import read_cells, read_file
-from delphi_core.sources.places import Place
+from delphi_core.sources.places import Place, shown
 from delphi_core.tables import TABLES
 
 if TYPE_CHECKING:
@@ -142,9 +142,10 @@ def write_snapshot(folder: Path, tables: Mapping[str, Written], created_at: str)
 
 
 def _write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:
+    where = shown(str(folder))
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise DataError([f"{quoted(folder)} is there already; name a new folder."])
+            raise DataError([f"{where} is there already; name a new folder."])
         folder.parent.mkdir(parents=True, exist_ok=True)
         unfinished = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}")
         unfinished.mkdir()
@@ -154,8 +155,10 @@ def _write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:
             os.replace(unfinished, folder)  # noqa: PTH105 - the one call that is known to be atomic
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
+    except (FileExistsError, NotADirectoryError):
+        raise DataError([f"{where} is below a file; name another folder."]) from None
     except (OSError, ValueError) as error:
         if isinstance(error, DataError):
             raise
         reason = getattr(error, "strerror", None) or "not a path"
-        raise DataError([f"{quoted(folder)} cannot be written: {reason}."]) from None
+        raise DataError([f"{where} cannot be written: {reason}."]) from None
