@@ -24,7 +24,8 @@ from streamlit.testing.v1 import AppTest
 from bench.harness import Aim, Row, by_turns, clocked
 from bench.page_rerun import APP, LIMIT, ONE_LINE, one_line_rerun
 from delphi_core import load_snapshot
-from delphi_core.snapshot import BUNDLED, write_manifest
+from delphi_core.snapshot import BUNDLED
+from delphi_core.snapshot_write import write_manifest
 from delphi_core.trajectories import target_metrics, targets
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import pandas as pd
 from delphi_core.errors import SHOWN_AT_MOST, DataError, did_you_mean, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-    from delphi_core.schema import Column, Table
+    from delphi_core.schema import Column, Reference, Table
 
 DATE_PATTERN = r"\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?"
 FLAGS = {"True": True, "true": True, "1": True, "False": False, "false": False, "0": False}
@@ -64,6 +64,27 @@ class Mistakes:
             raise DataError(self.sentences, self.unlisted)
 
 
+@dataclass(frozen=True)
+class Where:
+    """How sentences call tables and their rows.
+
+    Attributes
+    ----------
+    files
+        Table to its file; a CSV file of the table's name where it is not given.
+    """
+
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def table(self, name: str) -> str:
+        """A table's file."""
+        return self.files.get(name, f"{name}.csv")
+
+    def row(self, name: str, row: int) -> str:
+        """A row of it."""
+        return f"{self.table(name)} row {row}"
+
+
 def check_table(
     text: pd.DataFrame, table: Table, file: str, *, others: bool = False
 ) -> tuple[pd.DataFrame, Mistakes]:
@@ -72,7 +93,8 @@ def check_table(
     Parameters
     ----------
     text
-        Cells as text, indexed by row number, as `csv_text.read_csv_text` gives them.
+        Cells as text, indexed by row number, as `csv_text.read_csv_text` gives them; numbers may
+        be numbers already, as `parquet_table.read_parquet` gives them.
     table
         What they should be.
     file
@@ -113,7 +135,9 @@ def check_table(
     return frame, mistakes
 
 
-def check_references(frames: Mapping[str, pd.DataFrame], tables: Mapping[str, Table]) -> list[str]:
+def check_references(
+    frames: Mapping[str, pd.DataFrame], tables: Mapping[str, Table], where: Where | None = None
+) -> list[str]:
     """Rows that name a run, metric, ladder or source which no other table knows.
 
     Parameters
@@ -122,80 +146,101 @@ def check_references(frames: Mapping[str, pd.DataFrame], tables: Mapping[str, Ta
         Typed tables by name, indexed by row number.
     tables
         Their declarations.
+    where
+        How sentences call tables and their rows; by default as CSV files.
 
     Returns
     -------
     list of str
         One sentence each.
     """
+    where = where or Where()
     problems: list[str] = []
     for table in tables.values():
         for reference in table.references:
-            targets = frames[reference.table]
-            known = set(zip(*(targets[c] for c in reference.to), strict=True))
-            names = sorted({str(key[-1]) for key in known})
+            targets = frames[reference.table][list(reference.to)].drop_duplicates()
+            known = set(targets.itertuples(index=False, name=None))
             rows = frames[table.name][list(reference.columns)].dropna()
+            distinct = rows.drop_duplicates().itertuples(index=False, name=None)
+            unknown = {key: left for key in distinct if (left := _unknown(key, reference, known))}
+            if not unknown:
+                continue
+            names = sorted({str(key[-1]) for key in known})
             last = reference.columns[-1]
             for row, *key in rows.itertuples():
-                values = str(key[-1]).split() if reference.listed else [key[-1]]
                 problems += [
-                    f"{table.name}.csv row {row}: {last} {quoted(value)} is not in "
-                    f"{reference.table}.csv; {did_you_mean(str(value), names)}"
-                    for value in values
-                    if (*key[:-1], value) not in known
+                    f"{where.row(table.name, row)}: {last} {quoted(value)} is not in "
+                    f"{where.table(reference.table)}; {did_you_mean(value, names)}"
+                    for value in unknown.get(tuple(key), ())
                 ]
     return problems
 
 
-def check_sizes(runs: pd.DataFrame, ladders: pd.DataFrame) -> list[str]:
+def _unknown(
+    key: tuple[object, ...], reference: Reference, known: Collection[tuple[object, ...]]
+) -> list[str]:
+    """What of a row's reference the other table does not know."""
+    values = str(key[-1]).split() if reference.listed else [str(key[-1])]
+    return [value for value in values if (*key[:-1], value) not in known]
+
+
+def check_sizes(runs: pd.DataFrame, ladders: pd.DataFrame, where: Where | None = None) -> list[str]:
     """Runs of IsoFLOP ladders that lack the size their ladder is measured by.
 
     Parameters
     ----------
     runs, ladders
         The typed tables, `runs` indexed by row number.
+    where
+        How sentences call tables and their rows; by default as CSV files.
 
     Returns
     -------
     list of str
         One sentence each.
     """
+    where = where or Where()
     problems = []
     for ladder in ladders[ladders["kind"] == "isoflop"].itertuples():
         column = str(ladder.params_column)
         own = runs[runs["ladder"] == ladder.ladder]
         problems += [
-            f"runs.csv row {row}: {column} is empty; ladder {ladder.ladder} sizes its runs by it."
+            f"{where.row('runs', row)}: {column} is empty; "
+            f"ladder {ladder.ladder} sizes its runs by it."
             for row in own.index[own[column].isna()]
         ]
     return problems
 
 
-def _read_column(text: pd.Series, column: Column, mistakes: Mistakes) -> pd.Series:
+def _read_column(cells: pd.Series, column: Column, mistakes: Mistakes) -> pd.Series:
     """Typed column; each cell that is not what it must be is noted."""
-    empty = text.str.strip() == ""
     must = f"it must be {_expected(column)}"
-    mistakes.add_cells(text, empty & column.required, f"{column.name} is empty; {must}.")
+    numbers = pd.api.types.is_numeric_dtype(cells)
+    empty = cells.isna() if numbers else cells.str.strip() == ""
+    mistakes.add_cells(cells, empty & column.required, f"{column.name} is empty; {must}.")
     if column.kind in ("number", "integer"):
-        return _read_numbers(text, empty, column, mistakes)
-    typed, wrong = text.mask(empty), pd.Series(data=False, index=text.index)
+        return _read_numbers(cells, empty, column, mistakes)
+    typed, wrong = cells.mask(empty), pd.Series(data=False, index=cells.index)
     if column.kind == "flag":
-        wrong = ~text.isin(FLAGS)
-        typed = text.map(FLAGS).mask(wrong, other=False).astype(bool)
+        wrong = ~cells.isin(FLAGS)
+        typed = cells.map(FLAGS).mask(wrong, other=False).astype(bool)
     elif column.choices:
-        wrong = ~text.isin(column.choices)
+        wrong = ~cells.isin(column.choices)
     elif column.kind == "date":
-        wrong = ~text.str.fullmatch(DATE_PATTERN)
-    mistakes.add_cells(text, wrong & ~empty, f"{column.name} is {{}}; {must}.")
+        wrong = ~cells.str.fullmatch(DATE_PATTERN)
+    mistakes.add_cells(cells, wrong & ~empty, f"{column.name} is {{}}; {must}.")
     return typed
 
 
 def _read_numbers(
-    text: pd.Series, empty: pd.Series, column: Column, mistakes: Mistakes
+    cells: pd.Series, empty: pd.Series, column: Column, mistakes: Mistakes
 ) -> pd.Series:
-    numbers = pd.to_numeric(text, errors="coerce").astype("float64")
-    infinite = numbers.abs().eq(np.inf) | text.str.strip().str.lower().isin(["nan", "-nan"])
-    wrong = numbers.isna() & ~infinite
+    numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
+    unread = numbers.isna() & ~empty
+    infinite = numbers.abs().eq(np.inf)
+    if unread.any():
+        infinite |= unread & cells.str.strip().str.lower().isin(["nan", "-nan"])
+    wrong = unread & ~infinite
     if column.above is not None:
         wrong |= numbers <= column.above
     if column.at_least is not None:
@@ -205,8 +250,8 @@ def _read_numbers(
     if column.kind == "integer":
         wrong |= (numbers.abs() >= _TOO_LARGE) | ((numbers % 1) != 0)
     name, must = column.name, _expected(column)
-    mistakes.add_cells(text, infinite, f"{name} is {{}}; it must be a finite number.")
-    mistakes.add_cells(text, wrong & ~empty & ~infinite, f"{name} is {{}}; it must be {must}.")
+    mistakes.add_cells(cells, infinite, f"{name} is {{}}; it must be a finite number.")
+    mistakes.add_cells(cells, wrong & ~empty & ~infinite, f"{name} is {{}}; it must be {must}.")
     if column.kind == "integer":
         return numbers.mask(wrong | infinite).astype("Int64")
     return numbers

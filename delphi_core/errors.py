@@ -31,12 +31,17 @@ class DataError(DelphiError):
 
     def __init__(self, problems: Sequence[str], unlisted: int = 0) -> None:
         self.problems = tuple(problems)
+        self.unlisted = unlisted
         shown = self.problems
         if len(shown) + unlisted > SHOWN_AT_MOST:
             shown = shown[: SHOWN_AT_MOST - 1]
             more = len(self.problems) - len(shown) + unlisted
             shown += (f"and {more:,} more mistakes.",)
         super().__init__("\n".join(shown))
+
+    def of(self, what: str) -> DataError:
+        """The same mistakes, each sentence beginning with what they are of."""
+        return DataError([f"{what}: {problem}" for problem in self.problems], self.unlisted)
 
 
 class FitError(DelphiError):

@@ -1,32 +1,23 @@
-"""A snapshot is a folder of tables and a manifest: read, verify, and ask for records.
-
-The manifest (manifest.json) holds the schema version, when the snapshot was made, and rows and
-sha256 of each file; a folder that does not match it is refused.
-"""
+"""A snapshot: checked tables of one folder, and what is asked of them."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from delphi_core.checks import check_references, check_sizes, check_table
-from delphi_core.csv_text import read_csv_text
-from delphi_core.errors import DataError, did_you_mean, quoted
+from delphi_core.errors import DataError, did_you_mean
 from delphi_core.records import join_records
-from delphi_core.tables import TABLES
+from delphi_core.snapshot_read import files_version, read_files, read_tables
+from delphi_core.sources.places import Place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pandas as pd
 
-SCHEMA_VERSION = 1
-MANIFEST = "manifest.json"
 BUNDLED = Path(__file__).parent / "data"
 
 
@@ -71,7 +62,7 @@ class Snapshot:
     ----------
     id
         First 12 hexadecimal digits of the sha256 over its files' names and checksums; the same
-        figures have the same id wherever they lie.
+        files have the same id wherever they lie.
     created_at
         When it was made, as its manifest says (ISO 8601, UTC).
     tables
@@ -164,126 +155,49 @@ class Snapshot:
         return join_records(own["runs"], own["evals"], metric, params_column)
 
 
-def load_snapshot(place: str | Path | None = None) -> Snapshot:
+def load_snapshot(place: str | Path | Place | None = None) -> Snapshot:
     """The snapshot of a folder, verified.
 
     Parameters
     ----------
     place
-        The folder; by default the one the environment variable DELPHI_SNAPSHOT names, else the
-        one that comes with the package.
+        The folder: on this machine, or gs://bucket/prefix, which is read anonymously unless it is
+        given as a `Place` with other credentials. By default the one the environment variable
+        DELPHI_SNAPSHOT names, else the one that comes with the package. Where it holds a pointer
+        (latest.json), the folder that the pointer names is read.
 
     Raises
     ------
     DataError
-        The folder is no snapshot, does not match its manifest, or its tables hold mistakes.
+        The folder is no snapshot, cannot be read, does not match its manifest, or its tables hold
+        mistakes.
     """
-    folder = Path(place or os.environ.get("DELPHI_SNAPSHOT") or BUNDLED)
-    manifest = _read_manifest(folder)
-    contents = {name: _read_file(folder / name, entry) for name, entry in manifest["files"].items()}
-    frames: dict[str, pd.DataFrame] = {}
-    problems: list[str] = []
-    unlisted = 0
-    for name, table in TABLES.items():
-        file = f"{name}.csv"
-        text = read_csv_text(contents[file], file, may_be_empty=True)
-        if len(text) != (rows := manifest["files"][file].get("rows")):
-            problems.append(f"{file} has {len(text)} rows where {MANIFEST} says {rows}.")
-        frames[name], mistakes = check_table(text, table, file)
-        problems += mistakes.sentences
-        unlisted += mistakes.unlisted
-    if not problems:
-        problems = check_references(frames, TABLES)
-        problems += check_sizes(frames["runs"], frames["ladders"])
-    if problems:
-        raise DataError(problems, unlisted)
+    files = read_files(_place(place))
+    frames = read_tables(files)
     return Snapshot(
-        id=_snapshot_id(manifest["files"]),
-        created_at=str(manifest["created_at"]),
+        id=files.manifest.id,
+        created_at=files.manifest.created_at,
         tables={name: frame.reset_index(drop=True) for name, frame in frames.items()},
     )
 
 
-def write_manifest(folder: Path, created_at: str) -> None:
-    """Write manifest.json for the tables that lie in a folder.
+def current_version(place: str | Path | Place | None = None) -> str:
+    """What changes when another snapshot is to be had at a place; one or two cheap calls.
 
     Parameters
     ----------
-    folder
-        Holds every table as CSV.
-    created_at
-        ISO 8601, UTC.
+    place
+        As `load_snapshot` takes it.
 
     Raises
     ------
-    DataError
-        A table is missing or unreadable.
+    PlaceError
+        It holds neither a pointer nor a manifest, or cannot be asked.
     """
-    files = {}
-    for file in (f"{name}.csv" for name in TABLES):
-        data = _read_file(folder / file, None)
-        files[file] = {
-            "rows": len(read_csv_text(data, file, may_be_empty=True)),
-            "sha256": _sha256(data),
-        }
-    manifest = {"schema_version": SCHEMA_VERSION, "created_at": created_at, "files": files}
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    return files_version(_place(place))
 
 
-def _read_manifest(folder: Path) -> dict[str, Any]:
-    """Manifest of a folder, known to list every table."""
-    if str(folder).startswith("gs:/"):
-        raise DataError([f"{folder} is in a bucket; this version reads local folders only."])
-    content = _read_file(folder / MANIFEST, None)
-    try:
-        manifest = json.loads(content)
-        version, files = manifest["schema_version"], manifest["files"]
-        created_at = manifest["created_at"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise DataError([f"{MANIFEST} is not a manifest of a snapshot; write it anew."]) from None
-    if version != SCHEMA_VERSION:
-        sentence = f"{MANIFEST} has schema version {version}; this version reads {SCHEMA_VERSION}."
-        raise DataError([sentence])
-    if not (
-        isinstance(created_at, str)
-        and isinstance(files, dict)
-        and all(isinstance(entry, dict) for entry in files.values())
-    ):
-        raise DataError([f"{MANIFEST} is not a manifest of a snapshot; write it anew."])
-    expected = {f"{name}.csv" for name in TABLES}
-    problems = [
-        f"{MANIFEST} does not list {file}; add it." for file in sorted(expected - set(files))
-    ]
-    problems += [
-        f"{MANIFEST} lists {file!r}, which no snapshot has; {did_you_mean(file, sorted(expected))}"
-        for file in sorted(set(files) - expected)
-    ]
-    if problems:
-        raise DataError(problems)
-    return dict(manifest)
-
-
-def _read_file(path: Path, entry: Mapping[str, Any] | None) -> bytes:
-    """Content of a file; with an entry of the manifest, known to match it."""
-    try:
-        data = path.read_bytes()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a path"
-        name = quoted(f"{path.parent.name}/{path.name}")
-        raise DataError([f"{name} cannot be read: {reason}."]) from None
-    if entry is not None and _sha256(data) != entry.get("sha256"):
-        sentence = (
-            f"{path.name} is not the file {MANIFEST} describes (its sha256 differs); "
-            "the snapshot is torn: copy it again, whole."
-        )
-        raise DataError([sentence])
-    return data
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-def _snapshot_id(files: Mapping[str, Mapping[str, Any]]) -> str:
-    lines = [f"{name} {files[name]['sha256']}" for name in sorted(files)]
-    return _sha256("\n".join(lines).encode())[:12]
+def _place(place: str | Path | Place | None) -> Place:
+    if isinstance(place, Place):
+        return place
+    return Place(str(place or os.environ.get("DELPHI_SNAPSHOT") or BUNDLED))

@@ -13,6 +13,7 @@ from delphi_core import snapshot as snapshots
 from delphi_core.browse import FILTERS, filter_values, filtered
 from delphi_core.checks import check_table
 from delphi_core.csv_text import read_csv_text
+from delphi_core.snapshot_write import write_manifest
 from delphi_core.tables import TABLES
 from delphi_core.web import loading
 from delphi_core.web.data_table import readable
@@ -218,7 +219,7 @@ def test_hostile_cells_are_shown_as_they_are_and_never_linked(other_snapshot, op
     replace(other_snapshot, "events", "resume test; host OOM (#8480)", quoted)
     replace(other_snapshot, "sources", "https://huggingface.co", "javascript:alert(1)//")
     replace(other_snapshot, "runs", "https://wandb.ai", "data:text/html;")
-    snapshots.write_manifest(other_snapshot, "2030-01-01T00:00:00Z")
+    write_manifest(other_snapshot, "2030-01-01T00:00:00Z")
     made = dc.load_snapshot(other_snapshot)
     page = open_data(table="events", text="</SCRIPT>")
     assert_shows(page, made, "events", text="</SCRIPT>")

@@ -14,6 +14,7 @@ import streamlit as st
 
 from delphi_core import snapshot as snapshots
 from delphi_core.cli import main
+from delphi_core.snapshot_write import write_manifest
 from delphi_core.web.isoflop_view import METHODS
 
 MACRO = "eval/paloma/macro_loss"
@@ -288,7 +289,7 @@ def test_hostile_names_are_shown_as_text(other_snapshot, open_page):
     text = file.read_text(encoding="utf-8")
     text = text.replace("https://huggingface.co", "javascript:alert(1)//", 1)
     file.write_text(text, encoding="utf-8")
-    snapshots.write_manifest(other_snapshot, "2030-01-01T00:00:00Z")
+    write_manifest(other_snapshot, "2030-01-01T00:00:00Z")
     page = open_page()
     assert not page.exception
     assert page.title[0].value.startswith(r"\<script\>alert\(1\)\<\/script\> \[x\]\(javascript\:")
@@ -304,7 +305,7 @@ def test_a_ladder_without_curves_is_not_offered(other_snapshot, open_page, keep)
         own = [line for line in lines if line.startswith("moe-aug-hero,")]
         others = [line for line in lines if not line.startswith("moe-aug-hero,")]
         file.write_text("".join(others + own[:keep]), encoding="utf-8")
-    snapshots.write_manifest(other_snapshot, "2030-01-01T00:00:00Z")
+    write_manifest(other_snapshot, "2030-01-01T00:00:00Z")
     page = open_page(ladder="moe-aug-hero")
     assert not page.exception
     assert len(page.selectbox(key="ladder").options) == 3
@@ -315,7 +316,7 @@ def test_a_sweep_with_two_labels_does_not_take_other_ladders_down(other_snapshot
     file = other_snapshot / "runs.csv"
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace(",adamh_scaling_v6,", ",another,", 1), encoding="utf-8")
-    snapshots.write_manifest(other_snapshot, "2030-01-01T00:00:00Z")
+    write_manifest(other_snapshot, "2030-01-01T00:00:00Z")
     page = open_page(ladder="moe-v16")
     assert not page.exception
     assert not page.error
@@ -326,7 +327,7 @@ def test_a_snapshot_without_sweeps_says_so(other_snapshot, open_page):
     file = other_snapshot / "ladders.csv"
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace(",isoflop,", ",optima,"), encoding="utf-8")
-    snapshots.write_manifest(other_snapshot, "2030-01-01T00:00:00Z")
+    write_manifest(other_snapshot, "2030-01-01T00:00:00Z")
     page = open_page()
     assert not page.exception
     assert "no ladder with IsoFLOP curves" in page.error[0].value

@@ -17,6 +17,7 @@ from delphi_core.cli import main
 from delphi_core.export import points_csv
 from delphi_core.fits import loss_law_fit
 from delphi_core.fits.law_methods import METHODS
+from delphi_core.snapshot_write import write_manifest
 from delphi_core.web.scaling_view import TABS
 
 MACRO = "eval/paloma/macro_loss"
@@ -295,7 +296,7 @@ def test_a_surface_with_a_term_of_zero_has_no_forecast_and_the_page_says_so(
     losses += 0.003 * np.random.default_rng(0).normal(size=len(losses))
     evals.loc[own, "value"] = [repr(float(loss)) for loss in losses]
     evals.to_csv(folder / "evals.csv", index=False, lineterminator="\n")
-    snapshots.write_manifest(folder, "2030-01-01T00:00:00Z")
+    write_manifest(folder, "2030-01-01T00:00:00Z")
     monkeypatch.setenv("DELPHI_SNAPSHOT", str(folder))
     st.cache_resource.clear()
     page = open_scaling(method="surface", tab=tab)

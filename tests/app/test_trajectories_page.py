@@ -14,6 +14,7 @@ import delphi_core as dc
 from delphi_core import snapshot as snapshots
 from delphi_core.cli import main
 from delphi_core.fits import trajectory_forecast
+from delphi_core.snapshot_write import write_manifest
 from delphi_core.web.trajectory_view import TABS
 
 MACRO = "eval_dropless/paloma/macro_loss"
@@ -199,7 +200,7 @@ def test_a_target_that_nothing_is_measured_of_yet_is_said_to_have_no_forecast(
     rows = pd.read_csv(folder / "trajectories.csv", dtype=str, keep_default_na=False)
     rows = rows[rows["ladder"] != "moe-67b"]
     rows.to_csv(folder / "trajectories.csv", index=False, lineterminator="\n")
-    snapshots.write_manifest(folder, "2030-01-01T00:00:00Z")
+    write_manifest(folder, "2030-01-01T00:00:00Z")
     monkeypatch.setenv("DELPHI_SNAPSHOT", str(folder))
     st.cache_resource.clear()
     page = open_trajectories(target="67b", tab=tab)

@@ -6,7 +6,8 @@ import shutil
 import pytest
 
 from delphi_core.cli import main
-from delphi_core.snapshot import BUNDLED, write_manifest
+from delphi_core.snapshot import BUNDLED
+from delphi_core.snapshot_write import write_manifest
 
 HERO = "eval_dropless/paloma/macro_loss"
 KEYS = {

@@ -11,8 +11,13 @@ PACKAGE = Path(__file__).parents[2] / "delphi_core"
 LAYERS = [
     {"errors", "words", "schema"},
     {"csv_text", "tables", "checks"},
+    {"manifest", "parquet_table"},
     {"records"},
-    {"sources", "snapshot", "browse", "published"},
+    {"sources"},
+    {"snapshot_read", "snapshot_write"},
+    {"snapshot", "browse", "published"},
+    {"snapshot_rows", "snapshot_sources", "snapshot_records", "snapshot_build"},
+    {"snapshot_diff", "snapshot_publish"},
     {"fits"},
     {"figures"},
     {"export"},
@@ -22,7 +27,7 @@ LAYERS = [
     {"law_documents", "backtest_tables"},
     {"cli_text", "trajectory_text"},
     {"cli_arguments", "cli_reading", "cli_server"},
-    {"cli_fit", "cli_methods", "cli_forecast", "cli_extract", "cli_trajectories"},
+    {"cli_fit", "cli_methods", "cli_forecast", "cli_extract", "cli_trajectories", "cli_snapshot"},
     {"cli", "__main__", "__init__", "web"},
 ]
 # Fits and figures know no files, no network and no page; only errors, words and records of ours.

@@ -6,7 +6,9 @@ import shutil
 import pytest
 
 import delphi_core as dc
-from delphi_core.snapshot import BUNDLED, MANIFEST, write_manifest
+from delphi_core.manifest import MANIFEST
+from delphi_core.snapshot import BUNDLED
+from delphi_core.snapshot_write import write_manifest
 from delphi_core.tables import TABLES
 
 
@@ -84,6 +86,17 @@ def test_a_torn_snapshot_is_refused(folder):
     assert sentence.startswith("runs.csv is not the file manifest.json describes")
 
 
+def test_every_torn_file_is_named(folder):
+    (folder / "evals.csv").unlink()
+    with (folder / "runs.csv").open("a", encoding="utf-8") as file:
+        file.write("one more row\n")
+    data = (folder / "events.csv").read_bytes()
+    (folder / "events.csv").write_bytes(data[: len(data) // 2])
+    (sources := folder / "sources.csv").write_bytes(sources.read_bytes().replace(b"s001", b"s100"))
+    named = [sentence.split()[0] for sentence in problems(folder)]
+    assert named == ["runs.csv", "'snapshot/evals.csv'", "events.csv", "sources.csv"]
+
+
 def test_missing_parts_are_named(folder, tmp_path):
     (folder / "evals.csv").unlink()
     assert problems(folder) == ("'snapshot/evals.csv' cannot be read: No such file or directory.",)
@@ -127,6 +140,10 @@ def test_manifest_and_files_must_agree(folder):
     listed = refused(files=files | {"runs.csv": entry, "run.csv": entry})
     assert "lists 'run.csv', which no snapshot has; did you mean" in listed[0]
     assert "'runs.csv'" in listed[0]
+    twice = refused(files=files | {"runs.csv": entry, "runs.parquet": entry})
+    assert twice == ("manifest.json lists runs.csv and runs.parquet; keep one of them.",)
+    outside = refused(files=files | {"runs.csv": entry, "../runs.csv": entry})
+    assert outside[0].startswith("manifest.json lists '../runs.csv', which no snapshot has;")
     rows = refused(files=files | {"runs.csv": entry | {"rows": 1}})
     assert rows == ("runs.csv has 273 rows where manifest.json says 1.",)
 
@@ -193,8 +210,3 @@ def test_a_table_without_rows_is_fine(folder):
         file.write_text(file.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
     write_manifest(folder, "2026-01-01T00:00:00Z")
     assert len(dc.load_snapshot(folder).tables["events"]) == 0
-
-
-def test_nothing_is_read_from_a_bucket_yet():
-    with pytest.raises(dc.DataError, match="in a bucket; this version reads local folders only"):
-        dc.load_snapshot("gs://bucket/prefix")
