@@ -12,6 +12,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from delphi_core.web import page_url
+from delphi_core.web.footer import footer
 
 PAGES = Path(__file__).parent / "pages"
 
@@ -24,6 +25,7 @@ def main() -> None:
     trajectories = st.Page(PAGES / "trajectories.py", title="Trajectories")
     data = st.Page(PAGES / "data.py", title="Data")
     page_url.menu([isoflop, scaling, trajectories, data]).run()
+    footer()
 
 
 if get_script_run_ctx(suppress_warning=True) is None:

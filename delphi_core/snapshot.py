@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from delphi_core.snapshot_read import SnapshotFiles
+
 BUNDLED = Path(__file__).parent / "data"
 
 
@@ -172,7 +174,17 @@ def load_snapshot(place: str | Path | Place | None = None) -> Snapshot:
         The folder is no snapshot, cannot be read, does not match its manifest, or its tables hold
         mistakes.
     """
-    files = read_files(_place(place))
+    return snapshot_of(read_files(_place(place)))
+
+
+def snapshot_of(files: SnapshotFiles) -> Snapshot:
+    """The snapshot that a folder's files make.
+
+    Raises
+    ------
+    DataError
+        Their tables hold mistakes.
+    """
     frames = read_tables(files)
     return Snapshot(
         id=files.manifest.id,

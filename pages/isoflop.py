@@ -9,6 +9,7 @@ from delphi_core.web import isoflop_tables as tables
 from delphi_core.web import isoflop_view as views
 from delphi_core.web import isoflop_words as words
 from delphi_core.web import messages
+from delphi_core.web.charts import show_chart
 from delphi_core.web.loading import fitted, isoflop_chart
 from delphi_core.web.opening import opened
 from delphi_core.words import AMOUNTS
@@ -43,7 +44,7 @@ with messages.errors_in_words():
     with chart:
         figure, alt = isoflop_chart(snapshot, view)
         options = {"on_select": "rerun", "selection_mode": "points", "key": "isoflop_chart"}
-        event = st.plotly_chart(figure, alt=alt, **options)
+        event = show_chart(figure, view, alt=alt, **options)
         if not view.budgets and published is None:
             st.info("No budget is chosen, so nothing is fitted. Choose one above.")
         tables.clicked_run(isoflop.points, event)

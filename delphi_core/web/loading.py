@@ -2,47 +2,64 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from delphi_core.errors import DataError
 from delphi_core.figures.isoflop import isoflop_figure
 from delphi_core.figures.isoflop_words import isoflop_alt
 from delphi_core.fits.isoflop import IsoflopFit
 from delphi_core.records import without_budgets
-from delphi_core.snapshot import BUNDLED, Snapshot, load_snapshot
+from delphi_core.snapshot import Snapshot
+from delphi_core.snapshot_keeper import SnapshotKeeper
+from delphi_core.sources.places import Place
 from delphi_core.web.isoflop_view import published_shown
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from delphi_core.fits.isoflop import IsoflopResult
+    from delphi_core.snapshot_keeper import Kept
     from delphi_core.web.isoflop_view import IsoflopView
 
 
-@dataclass(frozen=True)
-class LoadedSnapshot:
-    """The snapshot in use, and why it is not the one that was asked for, if so."""
-
-    snapshot: Snapshot
-    refused: str | None
+def kept_snapshot() -> Kept:
+    """The snapshot to show now, and what is to be said of it: in memory, for all visitors."""
+    return _keeper(os.environ.get("DELPHI_SNAPSHOT", "")).kept
 
 
-@st.cache_resource(show_spinner="Reading the figures ...")
-def current_snapshot() -> LoadedSnapshot:
-    """The snapshot DELPHI_SNAPSHOT names, or the bundled one if that is refused.
-
-    Read once a process; shared by all visitors, so never to be changed.
-    """
+def refresh_seconds() -> float:
+    """How often DELPHI_SNAPSHOT is looked at: DELPHI_REFRESH_SECONDS, a minute if that is none."""
     try:
-        return LoadedSnapshot(load_snapshot(), None)
-    except DataError as error:
-        if not os.environ.get("DELPHI_SNAPSHOT"):
-            raise
-        return LoadedSnapshot(load_snapshot(BUNDLED), error.problems[0])
+        seconds = float(os.environ.get("DELPHI_REFRESH_SECONDS", ""))
+    except ValueError:
+        return 60.0
+    return seconds if 0.1 <= seconds <= 86_400 else 60.0
+
+
+@st.cache_resource(
+    show_spinner="Reading the figures ...", max_entries=1, on_release=SnapshotKeeper.stop
+)
+def _keeper(named: str) -> SnapshotKeeper:
+    """The process's one keeper of what DELPHI_SNAPSHOT names."""
+    if not named:
+        keeper = SnapshotKeeper(None)
+    else:
+        keeper = SnapshotKeeper(Place(named), _cache_folder(named), refresh_seconds())
+    keeper.start()
+    return keeper
+
+
+def _cache_folder(named: str) -> Path | None:
+    """Where the last good snapshot of a place is kept: below DELPHI_CACHE_DIR or ~/.cache."""
+    try:
+        parent = os.environ.get("DELPHI_CACHE_DIR") or Path.home() / ".cache" / "delphi-dashboard"
+    except RuntimeError:  # This user has no home.
+        return None
+    return Path(parent) / hashlib.sha256(named.encode()).hexdigest()[:16]
 
 
 @st.cache_resource(

@@ -13,7 +13,7 @@ from delphi_core.errors import DelphiError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from delphi_core.web.loading import LoadedSnapshot
+    from delphi_core.snapshot_keeper import Kept
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 
@@ -23,13 +23,16 @@ def plain(text: str) -> str:
     return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
 
 
-def snapshot_notice(loaded: LoadedSnapshot) -> None:
-    """Say that the figures shown are not the ones the operator named, and why."""
-    if loaded.refused:
-        st.warning(
-            "The snapshot this server was told to show was refused; the bundled one is shown "
-            f"instead. {plain(loaded.refused)}"
-        )
+def snapshot_notice(kept: Kept) -> None:
+    """Say that the figures shown are not what the operator named, or not the newest, and why."""
+    if not kept.problem:
+        return
+    since = "" if kept.since is None else f" since {kept.since:%Y-%m-%d %H:%M} UTC"
+    instead = "the bundled figures are" if kept.origin == "bundled" else "the last good ones are"
+    st.warning(
+        f"The figures this server was told to show cannot be had{since}; {instead} shown instead. "
+        f"{plain(kept.problem)}"
+    )
 
 
 @contextmanager

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
-from delphi_core.web.loading import current_snapshot
+from delphi_core.web.footer import remember_shown
+from delphi_core.web.loading import kept_snapshot
 from delphi_core.web.messages import snapshot_notice
 from delphi_core.web.page_url import shown_view
 
@@ -34,7 +35,8 @@ def opened(kind: type[View]) -> tuple[Snapshot, View, DeltaGenerator]:
     DataError
         The snapshot holds nothing that the page could show.
     """
-    loaded = current_snapshot()
+    kept = kept_snapshot()
     headline = st.empty()
-    snapshot_notice(loaded)
-    return loaded.snapshot, shown_view(kind, loaded.snapshot), headline
+    remember_shown(kept)
+    snapshot_notice(kept)
+    return kept.snapshot, shown_view(kind, kept.snapshot), headline

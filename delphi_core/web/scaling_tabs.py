@@ -16,6 +16,7 @@ from delphi_core.figures.walk_forward import walk_forward_figure
 from delphi_core.published import published_loss_laws, published_size_laws
 from delphi_core.web import scaling_tables as tables
 from delphi_core.web import scaling_words as words
+from delphi_core.web.charts import show_chart
 from delphi_core.web.messages import plain
 from delphi_core.web.scaling_fits import (
     law_method,
@@ -52,7 +53,7 @@ def loss(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
         y=view.y,
     )
     alt = law_words.loss_law_alt(fitted.law, fitted.optima, fitted.held_out, view.target_flops)
-    st.plotly_chart(figure, alt=alt, key="loss_chart")
+    show_chart(figure, view, alt=alt, key="loss_chart")
     _lines(words.verdict(fitted, view.target_flops))
     if fitted.law is not None:
         table = _forecasts(view, fitted.law, fitted.held_out)
@@ -79,7 +80,7 @@ def size(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
             published_optima=_published_optima(snapshot, view),
         )
         alt = law_words.size_law_alt(law, fitted.optima, quantity, column)
-        place.plotly_chart(figure, alt=alt, key=f"{quantity}_chart")
+        show_chart(figure, view, alt=alt, key=f"{quantity}_chart", place=place)
     _lines(words.size_verdict(fitted, AMOUNTS[column], view.target_flops))
     tables.optima(fitted.optima, AMOUNTS[column])
 
@@ -104,7 +105,7 @@ def asymptote(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
         unit=snapshot.unit(view.metric),
     )
     alt = law_words.asymptote_alt(law, law.profile, flops)
-    st.plotly_chart(figure, alt=alt, key="asymptote_chart")
+    show_chart(figure, view, alt=alt, key="asymptote_chart")
     _lines(words.asymptote_verdict(snapshot.ladder(view.ladder), view, law, flops))
 
 
@@ -140,7 +141,7 @@ def walk_forward(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
         held_out = law_tables.held_out_table(law, fitted.held_out).dropna(subset="error_pct")
     figure = walk_forward_figure(rows, method, held_out)
     alt = law_words.walk_forward_alt(rows, method)
-    st.plotly_chart(figure, alt=alt, key="walk_chart")
+    show_chart(figure, view, alt=alt, key="walk_chart")
     lines = [words.CHOICE]
     if view.pinned is not None:
         lines.append(f"E is fitted at every cut; the pinned E of {view.pinned:g} plays no part.")

@@ -14,6 +14,7 @@ from delphi_core.fits.backtest import DEFAULT_FORECASTER, summary
 from delphi_core.fits.live import false_alarm_rate
 from delphi_core.trajectory_tables import JUDGED_FROM
 from delphi_core.web import trajectory_words as words
+from delphi_core.web.charts import show_chart
 from delphi_core.web.messages import plain
 from delphi_core.web.trajectory_fits import (
     backtested,
@@ -71,7 +72,8 @@ def curve(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
         events=events_of(snapshot, shown.target.ladder, shown.measured),
         all_events=view.events,
     )
-    st.plotly_chart(figure, alt=trajectory_alt(shown.measured, shown.forecast), key="curve_chart")
+    alt = trajectory_alt(shown.measured, shown.forecast)
+    show_chart(figure, view, alt=alt, key="curve_chart")
     lines = [line for line in words.verdict(shown, snapshot) if line]
     st.markdown("\n".join(f"- {plain(line)}" for line in lines))
 
@@ -115,7 +117,7 @@ def subsets(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
     ]
     first, last = view.shown_fractions
     figure = trajectory_grid(items, shown=(max(first, JUDGED_FROM), last))
-    st.plotly_chart(figure, alt=trajectory_grid_alt(items), key="grid_chart")
+    show_chart(figure, view, alt=trajectory_grid_alt(items), key="grid_chart")
     ahead = int((table["error_pct"] < 0).sum())
     st.markdown(
         plain(

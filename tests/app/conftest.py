@@ -21,6 +21,12 @@ def front_door(monkeypatch):
     monkeypatch.setattr(PagesManager, "__init__", init)
 
 
+@pytest.fixture(autouse=True)
+def cache_folder(monkeypatch, tmp_path):
+    """Keep what a test loads out of the home of whoever runs it."""
+    monkeypatch.setenv("DELPHI_CACHE_DIR", str(tmp_path / "cache"))
+
+
 @pytest.fixture
 def open_page():
     """Open the app under a query; the session after its first run."""

@@ -10,12 +10,12 @@ import streamlit as st
 
 import delphi_core as dc
 from delphi_core import snapshot as snapshots
+from delphi_core import snapshot_keeper
 from delphi_core.browse import FILTERS, filter_values, filtered
 from delphi_core.checks import check_table
 from delphi_core.csv_text import read_csv_text
 from delphi_core.snapshot_write import write_manifest
 from delphi_core.tables import TABLES
-from delphi_core.web import loading
 from delphi_core.web.data_table import readable
 from delphi_core.web.data_view import data_filters
 
@@ -244,7 +244,7 @@ def million(snapshot, monkeypatch):
     table = snapshot.tables["trajectories"]
     many = pd.concat([table] * (1_000_000 // len(table) + 1), ignore_index=True)
     made = dc.Snapshot("a" * 12, "2030-01-01", {**snapshot.tables, "trajectories": many})
-    monkeypatch.setattr(loading, "load_snapshot", lambda: made)
+    monkeypatch.setattr(snapshot_keeper, "load_snapshot", lambda _: made)
     st.cache_resource.clear()
     yield made
     st.cache_resource.clear()

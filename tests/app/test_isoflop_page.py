@@ -276,7 +276,8 @@ def test_a_refused_snapshot_leaves_the_page_up_with_a_notice(other_snapshot, ope
     (other_snapshot / "runs.csv").write_text("torn", encoding="utf-8")
     page = open_page()
     assert not page.exception
-    assert "was refused" in page.warning[0].value
+    assert "the bundled figures are shown instead" in page.warning[0].value
+    assert "the snapshot is torn" in page.warning[0].value
     assert len(table_with(page, "optimal_tokens")) == 7
 
 

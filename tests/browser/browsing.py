@@ -73,13 +73,20 @@ def find_chromium() -> str | None:
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """Address of the dashboard on a server of its own, which ends with the block."""
+def serving(**variables: str) -> Iterator[str]:
+    """Address of the dashboard on a server of its own, which ends with the block.
+
+    Parameters
+    ----------
+    **variables
+        Of its environment, besides those of this process that do not begin with DELPHI.
+    """
     address = f"http://127.0.0.1:{(port := free_port())}"
     options = {"port": port, "address": "127.0.0.1", "fileWatcherType": "none"}
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     command += [f"--server.{name}={value}" for name, value in options.items()]
-    environment = {name: text for name, text in os.environ.items() if name != "DELPHI_SNAPSHOT"}
+    environment = {n: text for n, text in os.environ.items() if not n.startswith("DELPHI")}
+    environment |= variables
     with (
         tempfile.TemporaryFile() as log,
         subprocess.Popen(  # noqa: S603 - our own server

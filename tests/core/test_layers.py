@@ -17,7 +17,7 @@ LAYERS = [
     {"snapshot_read", "snapshot_write"},
     {"snapshot", "browse", "published"},
     {"snapshot_rows", "snapshot_sources", "snapshot_records", "snapshot_build"},
-    {"snapshot_diff", "snapshot_publish"},
+    {"snapshot_diff", "snapshot_publish", "snapshot_keeper"},
     {"fits"},
     {"figures"},
     {"export"},
