@@ -187,7 +187,7 @@ class Bucket:
         if _status(error) in (401, 403):
             remedy = "ask for the right to it"
             if self.credentials == "anonymous":
-                remedy = "use credentials that have the right to it"
+                remedy = "use the credentials of a machine that has the right to it"
             return PlaceError("refused", f"{where} is refused ({_status(error)}); {remedy}.")
         return PlaceError("failing", f"{where} cannot be had: {_reason(error)}; try later.")
 
