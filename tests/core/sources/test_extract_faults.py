@@ -156,6 +156,8 @@ def test_other_labels_and_folders_of_no_run_are_set_aside(extract, bucket):
         (401, ("refused", "is refused (401); use the credentials of a machine that")),
         (403, ("refused", "is refused (403); use the credentials of a machine that")),
         (404, ("missing", "is not there; check its name.")),
+        ((500, b'{"error": {"message": null}}'), ("failing", "the server's answer is none; try")),
+        ((500, b'{"error": {"code": "x"}}'), ("failing", "the server's answer is none; try")),
         (400, ("failing", "cannot be had: status 400; try later.")),
         (503, ("failing", "cannot be had: the server is failing (503); try later.")),
         (502, ("failing", "cannot be had: the connection to the server failed; try later.")),
