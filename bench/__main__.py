@@ -9,6 +9,7 @@ import argparse
 import sys
 
 from bench import (
+    extract,
     first_chart,
     ladder_bootstrap,
     loss_surface,
@@ -19,6 +20,7 @@ from bench import (
 from bench.harness import NotMeasuredError, machine, table
 
 COMPARISONS = {
+    "extract": extract.compare,
     "ladder_bootstrap": ladder_bootstrap.compare,
     "loss_surface": loss_surface.compare,
     "page_rerun": page_rerun.compare,

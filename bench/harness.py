@@ -9,7 +9,7 @@ import sys
 import time
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,9 +58,11 @@ class Row:
     name, reference
         What was timed, and beside what.
     times, reference_times
-        Seconds of each run, in order.
+        Seconds of each run, in order; or megabytes.
     aim
         What the subject should keep to.
+    unit
+        Of the times: s, or MB where memory is compared.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Row:
     times: tuple[float, ...]
     reference_times: tuple[float, ...]
     aim: Aim = Aim()
+    unit: Literal["s", "MB"] = "s"
 
     @property
     def median(self) -> float:
@@ -142,14 +145,15 @@ def machine() -> str:
 
 def _cells(row: Row) -> tuple[str, ...]:
     met = {True: "yes", False: "NO", None: "-"}[row.met]
-    spread = f"{_duration(min(row.times))} to {_duration(max(row.times))}"
+    amount = _duration if row.unit == "s" else _megabytes
+    spread = f"{amount(min(row.times))} to {amount(max(row.times))}"
     return (
         row.name,
-        _duration(row.median),
+        amount(row.median),
         spread,
         str(len(row.times)),
         row.reference,
-        _duration(row.reference_median),
+        amount(row.reference_median),
         f"{row.ratio:.3g}",
         row.aim.words(),
         met,
@@ -158,6 +162,10 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 def _duration(seconds: float) -> str:
     return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
+
+
+def _megabytes(amount: float) -> str:
+    return f"{amount:.0f} MB"
 
 
 def _version(name: str) -> str:

@@ -24,6 +24,8 @@ from delphi_core.fits.walk_forward import walk_forward_all
 from delphi_core.law_tables import fit_methods, held_out_table, methods_table
 from delphi_core.records import budget_bucket
 from delphi_core.snapshot import Ladder, Snapshot, load_snapshot
+from delphi_core.sources.extract import extract
+from delphi_core.sources.places import Place
 from delphi_core.sources.records_csv import read_records
 from delphi_core.trajectories import main_line, targets
 from delphi_core.trajectory_tables import forecast_trajectory
@@ -44,6 +46,7 @@ __all__ = [
     "LossLaw",
     "LossLawFit",
     "Optima",
+    "Place",
     "PowerLaw",
     "Snapshot",
     "Surface",
@@ -51,6 +54,7 @@ __all__ = [
     "UnidentifiedError",
     "budget_bucket",
     "choose",
+    "extract",
     "filtered",
     "fit_isoflops",
     "fit_loss_law",

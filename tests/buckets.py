@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class _Handler(RequestHandler):
+class StorageHandler(RequestHandler):  # type: ignore[misc]
+    """The emulator's answers over connections that stay."""
+
     protocol_version = "HTTP/1.1"  # connections are kept, as Google's are
-    wbufsize = -1  # head and body in one packet: two of them wait for each other's receipt
+    disable_nagle_algorithm = True  # a body would wait for the receipt of its head
 
 
 class StorageServer(ThreadingHTTPServer):
@@ -34,12 +36,13 @@ class StorageServer(ThreadingHTTPServer):
 
     daemon_threads = True
     request_queue_size = 128
+    handler: type[StorageHandler] = StorageHandler
 
     def __init__(self) -> None:
         self.storage = Storage(use_memory_fs=True)
         # At each write it would note all objects there are, to find them after a restart.
         self.storage._write_config_to_file = lambda: None  # noqa: SLF001
-        super().__init__(("127.0.0.1", 0), partial(_Handler, self.storage))
+        super().__init__(("127.0.0.1", 0), partial(self.handler, self.storage))
 
     @property
     def url(self) -> str:
@@ -67,9 +70,9 @@ class EmulatedBucket:
         """Its address."""
         return f"gs://{self.name}"
 
-    def place(self, below: str = "", **limits: float) -> Place:
+    def place(self, below: str = "") -> Place:
         """The bucket, or a folder in it, as our own code reads it."""
-        return Place(f"{self.url}/{below}", **limits)
+        return Place(f"{self.url}/{below}")
 
     def put(self, name: str, data: bytes | str) -> None:
         """Write an object; each time it has another generation."""

@@ -88,7 +88,7 @@ class FaultProxy(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    wbufsize = -1
+    disable_nagle_algorithm = True
     server: FaultProxy
 
     def __getattr__(self, name: str) -> Callable[[], None]:

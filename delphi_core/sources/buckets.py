@@ -153,7 +153,8 @@ class Bucket:
                 os.getpid(),
                 self.writes,
             )
-            for attempt in range(1, self.attempts + 1):
+            tries = self.attempts
+            while True:
                 try:
                     answer: T = fsspec.asyn.sync(
                         server.loop,
@@ -163,11 +164,11 @@ class Bucket:
                         timeout=self.seconds,
                     )
                 except fsspec.FSTimeoutError:
-                    if attempt == self.attempts:
+                    tries -= 1
+                    if tries == 0:
                         raise
                 else:
                     return answer
-            raise AssertionError
         except _ERRORS as error:
             raise self._in_words(error, address) from None
 
@@ -187,7 +188,7 @@ class Bucket:
         if _status(error) in (401, 403):
             remedy = "ask for the right to it"
             if self.credentials == "anonymous":
-                remedy = "use credentials that have the right to it"
+                remedy = "use the credentials of a machine that has the right to it"
             return PlaceError("refused", f"{where} is refused ({_status(error)}); {remedy}.")
         return PlaceError("failing", f"{where} cannot be had: {_reason(error)}; try later.")
 
@@ -196,6 +197,7 @@ _ERRORS = (
     OSError,
     HttpError,
     ValueError,
+    TypeError,
     RuntimeError,
     aiohttp.ClientError,
     google.auth.exceptions.GoogleAuthError,
@@ -219,7 +221,8 @@ async def _patiently(call: Callable[[], Awaitable[T]], seconds: float) -> T:
 def _status(error: Exception) -> int:
     """HTTP status of an answer; 0 for what is no answer."""
     if isinstance(error, HttpError):
-        return int(error.code or 0)
+        code = str(error.code)
+        return int(code) if code.isdecimal() else 0
     return 403 if str(error).startswith("Forbidden") else 0
 
 
