@@ -85,9 +85,10 @@ def add_records(gathered: Gathered, file: str, data: bytes, origin: Origin) -> N
     except DataError as error:
         gathered.refuse(error)
         return
-    ladders = _table(gathered, "ladders")
-    ladder = ladders[ladders["ladder"] == origin.ladder].iloc[0]
-    size = str(ladder["params_column"])
+    ladders = _table(gathered, "ladders").set_index("ladder")
+    if origin.ladder not in ladders.index:
+        return  # what is wrong with it is noted
+    size = str(ladders.loc[origin.ladder, "params_column"])
     records = records.rename(columns={"params": "size"})
     runs = _table(gathered, "runs")
     runs = runs[runs["ladder"] == origin.ladder]
@@ -100,10 +101,10 @@ def add_records(gathered: Gathered, file: str, data: bytes, origin: Origin) -> N
     records = records.rename(columns={"size": size})
     records = records.assign(run=names, ladder=origin.ladder, source=source)
     new = records[~records["run"].isin(runs["run"])].drop_duplicates("run")
-    new = new.reindex(columns=list(RUNS.column_names))
-    new["role"] = new["role"].fillna("isoflop")
-    new["status"] = new["status"].fillna("finished")
-    gathered.add("runs", as_text(new), name)
+    new = as_text(new.reindex(columns=list(RUNS.column_names)))
+    for column, instead in (("role", "isoflop"), ("status", "finished")):
+        new[column] = new[column].mask(new[column] == "", instead)
+    gathered.add("runs", new, name)
     _add_metrics(gathered, records["metric"], name)
     evals = records[list(TABLES["evals"].column_names)]
     gathered.add("evals", as_text(evals), name, but=("source",))
@@ -165,7 +166,6 @@ def _add_ladder(gathered: Gathered, records: pd.DataFrame, name: str, origin: Or
     }
     cells = pd.DataFrame([row], index=[1], dtype="str")[list(LADDERS.column_names)]
     gathered.add("ladders", cells, f"ladder {quoted(origin.ladder)}")
-    gathered.raise_any()
     kind, size = row["kind"], row["params_column"]
     gathered.notes.append(
         f"ladder {origin.ladder} is new: {kind}, sized by {size}, {row['default_metric']} first."
