@@ -17,6 +17,7 @@ from delphi_core.snapshot_build import build_snapshot
 from delphi_core.snapshot_publish import publish
 from delphi_core.snapshot_read import POINTER
 from delphi_core.snapshot_write import write_manifest
+from delphi_core.sources import places
 from delphi_core.sources.places import Place, PlaceError
 from tests.servers import wait_until
 
@@ -110,12 +111,19 @@ def test_what_is_read_back_differently_is_not_pointed_to(faults, bucket, new, sn
     assert dc.load_snapshot(bucket.url).id == snapshot.id
 
 
+@pytest.fixture
+def short_writes(monkeypatch):
+    """A write may last no longer than a read."""
+    monkeypatch.setattr(places, "WRITE_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("short_writes")
 @pytest.mark.parametrize("ending", [403, 503, "cut"])
 def test_an_upload_that_fails_leaves_the_old_one(faults, bucket, new, snapshot, ending):
     publish(Place(str(BUNDLED)), bucket.place())
     faults.when("upload", do=[*["pass"] * 5, ending])
     with pytest.raises(PlaceError):
-        publish(Place(str(new)), bucket.place(seconds=0.5, attempts=1))
+        publish(Place(str(new)), bucket.place(seconds=2.0, attempts=1))
     assert dc.load_snapshot(bucket.url).id == snapshot.id
     # Once the server works, the same command finishes it.
     faults.rules.clear()
