@@ -184,7 +184,10 @@ def test_records_and_trajectories(run, tmp_path):
         *("--source-url", "https://example.org/mine"),
     )
     assert (status, text.count("\n")) == (0, 1)
-    assert err == "note: ladder mine is new: isoflop, sized by params, eval/loss first.\n"
+    assert err.splitlines() == [
+        "note: ladder mine is new: isoflop, sized by params, eval/loss first.",
+        f"note: {records} has no nominal budgets; centres of 1.1^k buckets stand in.",
+    ]
     tables = dc.load_snapshot(out).tables
     ladder = tables["ladders"].iloc[-1]
     assert ladder[["ladder", "title", "optimizer"]].tolist() == ["mine", "Mine", "Muon"]

@@ -93,7 +93,13 @@ def test_a_new_ladder_is_fitted_as_the_file_is(build, suite, snapshot):
     copy, notes, _ = build(suite, ladder="mine", about={"title": "My suite"})
     assert copy.title("mine") == "My suite"
     assert copy.ladder("mine").default_metric == MACRO
-    assert notes == (f"ladder mine is new: isoflop, sized by params, {MACRO} first.",)
+    assert notes == (
+        f"ladder mine is new: isoflop, sized by params, {MACRO} first.",
+        f"{suite} has no nominal budgets; centres of 1.1^k buckets stand in.",
+    )
+    mine = copy.records("mine", MACRO)
+    assert (mine["budget"] == mine["flops"]).all()
+    assert mine["budget"].nunique() == 7
     fit = dc.fit_isoflops(copy.records("mine", MACRO), method="marin")
     assert round(dc.fit_token_law(fit).exponent, 6) == 0.574388
     assert copy.metrics("mine") == [MACRO]
