@@ -18,6 +18,7 @@ from delphi_core.cli_fit import add_fit_command
 from delphi_core.cli_forecast import add_forecast_commands
 from delphi_core.cli_methods import add_methods_commands
 from delphi_core.cli_snapshot import add_snapshot_commands
+from delphi_core.cli_trajectories import add_trajectories_command
 from delphi_core.errors import DelphiError
 from delphi_core.sources.records_csv import read_records, shown_name
 from delphi_core.words import count
@@ -67,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     add_fit_command(commands)
     add_methods_commands(commands)
     add_extract_command(commands)
+    add_trajectories_command(commands)
     add_forecast_commands(commands)
     add_snapshot_commands(commands)
     validate = commands.add_parser("validate", help="check a CSV file of records")

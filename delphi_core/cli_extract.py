@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from tqdm import tqdm
 
 from delphi_core.cli_arguments import DONE, INCOMPLETE
-from delphi_core.errors import SHOWN_AT_MOST, DataError
-from delphi_core.sources.extract import DEFAULT_SOURCE, WORKERS, extract, threads
-from delphi_core.sources.places import Place, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from delphi_core.sources.extract import A
+from delphi_core.cli_reading import (
+    bar,
+    local_file,
+    place_of,
+    positive,
+    read_arguments,
+    write_file,
+)
+from delphi_core.cli_server import server_arguments, server_of
+from delphi_core.errors import SHOWN_AT_MOST
+from delphi_core.sources.extract import WORKERS, extract, threads
+from delphi_core.sources.places import shown
 
 
 def add_extract_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -28,13 +27,7 @@ def add_extract_command(commands: argparse._SubParsersAction[argparse.ArgumentPa
         "extract", help="records out of the run folders of a bucket or of this machine"
     )
     parser.set_defaults(command=_extract)
-    parser.add_argument(
-        "source",
-        nargs="?",
-        default=DEFAULT_SOURCE,
-        metavar="SOURCE",
-        help=f"gs://bucket/folder or a folder of run folders (default: {DEFAULT_SOURCE})",
-    )
+    read_arguments(parser)
     parser.add_argument("--label", required=True, help="of the sweep, as run names end in it")
     parser.add_argument(
         "--metric",
@@ -46,7 +39,7 @@ def add_extract_command(commands: argparse._SubParsersAction[argparse.ArgumentPa
     parser.add_argument("--report", metavar="FILE.json", help="where it says what is missing, why")
     parser.add_argument(
         "--max-tokens-per-param",
-        type=_positive,
+        type=positive,
         metavar="X",
         help="leave out runs with more tokens per parameter (Delphi's suite: 250)",
     )
@@ -56,38 +49,38 @@ def add_extract_command(commands: argparse._SubParsersAction[argparse.ArgumentPa
         help="compute as logged (default: the centre of its 1.1^k bucket)",
     )
     parser.add_argument(
-        "--credentials",
-        choices=["anonymous", "machine"],
-        default="anonymous",
-        help="machine: the Google credentials this machine has (default: anonymous)",
-    )
-    parser.add_argument(
-        "--seconds", type=_positive, default=5.0, help="the longest one read may take (default: 5)"
-    )
-    parser.add_argument(
         "--workers",
         type=_whole,
         default=WORKERS,
         help=f"how many folders are read at once (default: {WORKERS})",
     )
+    parser.add_argument(
+        "--backfill",
+        action="store_true",
+        help="ask the tracking server for runs whose folder has no usable file; nothing is "
+        "written there",
+    )
+    server_arguments(parser)
 
 
 def _extract(options: argparse.Namespace) -> int:
-    place = Place(options.source, options.credentials, options.seconds)
-    out = _local_file(options.out)
-    report_file = None if options.report is None else _local_file(options.report)
+    place = place_of(options)
+    backfill = server_of(options).run if options.backfill else None
+    out = local_file(options.out)
+    report_file = None if options.report is None else local_file(options.report)
     records, report = extract(
         place,
         options.label,
         options.metric,
         max_tokens_per_param=options.max_tokens_per_param,
         recorded_flops=options.recorded_flops,
+        backfill=backfill,
         run_map=threads(options.workers),
-        progress=_bar,
+        progress=bar,
     )
-    _write(out, records.to_csv(index=False))
+    write_file(out, records.to_csv(index=False))
     if report_file is not None:
-        _write(report_file, json.dumps(report.document(), indent=2, allow_nan=False) + "\n")
+        write_file(report_file, json.dumps(report.document(), indent=2, allow_nan=False) + "\n")
     print(f"{shown(out.name)}: {report.text()}")
     sentences = report.sentences()
     if len(sentences) > SHOWN_AT_MOST:
@@ -97,46 +90,6 @@ def _extract(options: argparse.Namespace) -> int:
     for sentence in sentences:
         print(sentence, file=sys.stderr)
     return DONE if report.complete else INCOMPLETE
-
-
-def _bar(results: Iterable[A], total: int) -> Iterable[A]:
-    """The same results, with a bar where a person watches."""
-    bar: Iterable[A] = tqdm(
-        results, total=total, unit="run", leave=False, disable=not sys.stderr.isatty()
-    )
-    return bar
-
-
-def _local_file(path: str) -> Path:
-    """A file of this machine that can be written.
-
-    Raises
-    ------
-    DataError
-        It cannot: better said before minutes of reading than after.
-    """
-    if path.startswith("gs:"):
-        raise DataError([f"{shown(path)} is in a bucket; extract writes on this machine only."])
-    file = Path(path)
-    if not file.parent.is_dir():
-        raise DataError([f"{shown(str(file.parent))} is no folder; make it, or name another."])
-    if file.is_dir():
-        raise DataError([f"{shown(path)} is a folder; name a file."])
-    return file
-
-
-def _write(file: Path, text: str) -> None:
-    Place(str(file.parent)).write(file.name, text.encode())
-
-
-def _positive(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return number
 
 
 def _whole(text: str) -> int:

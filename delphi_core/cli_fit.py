@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from delphi_core.fits.isoflop import X
 
 
+DEFAULT_LADDER = "delphi"
+
+
 def add_fit_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add it to the commands of a parser."""
     fit = commands.add_parser("fit", help="optima and laws of a ladder")
     fit.set_defaults(command=_fit)
     rows = fit.add_mutually_exclusive_group()
-    rows.add_argument("--ladder", default="delphi", help="id of the ladder (default: delphi)")
+    rows.add_argument("--ladder", help="id of the ladder (default: delphi)")
     rows.add_argument("--file", metavar="FILE.csv", help="a file of records instead of a ladder")
     fit.add_argument(
         "--metric", help="metric to fit (default: the ladder's own, or the only one of a file)"
@@ -119,7 +122,7 @@ class _Rows:
 
 def _ladder_rows(options: argparse.Namespace) -> _Rows:
     snapshot = load_snapshot()
-    ladder = snapshot.ladder(options.ladder)
+    ladder = snapshot.ladder(DEFAULT_LADDER if options.ladder is None else options.ladder)
     if options.x not in (None, "tokens", ladder.params_column):
         sizes = f"its sizes are {ladder.params_column}: use that."
         raise DataError([f"ladder {ladder.ladder} has no {options.x}; {sizes}"])

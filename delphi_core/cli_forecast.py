@@ -6,17 +6,13 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from delphi_core.backtest_tables import backtest_document, backtest_of
 from delphi_core.errors import DataError, did_you_mean
 from delphi_core.fits.backtest import DEFAULT_FORECASTER
 from delphi_core.fits.forecasters import FORECAST_METHODS
 from delphi_core.snapshot import load_snapshot
 from delphi_core.trajectories import target_metrics, target_named, targets
-from delphi_core.trajectory_tables import (
-    backtest_document,
-    backtest_of,
-    forecast_document,
-    forecast_of,
-)
+from delphi_core.trajectory_tables import forecast_document, forecast_of
 from delphi_core.trajectory_text import backtest_text, forecast_text
 
 if TYPE_CHECKING:
@@ -43,6 +39,14 @@ def add_forecast_commands(
         metavar="E",
         help="pin E, or fit to profile it on the rungs (default: as the target pins it)",
     )
+    forecast.add_argument(
+        "--without",
+        type=lambda text: text.split(","),
+        action="extend",
+        default=[],
+        metavar="SUBSET",
+        help="leave these subsets out of a macro loss: ptb,gab; may be given again",
+    )
     _snapshot_arguments(forecast)
     backtest = commands.add_parser(
         "backtest", help="every forecaster on every rung, and which is the default"
@@ -56,6 +60,7 @@ def _forecast(options: argparse.Namespace) -> int:
     snapshot = load_snapshot(options.snapshot)
     target = target_named(snapshot, options.target)
     metric = _known_metric(options.metric, target_metrics(snapshot, target), target.metric)
+    without = tuple(dict.fromkeys(options.without))
     forecast = forecast_of(
         snapshot,
         target,
@@ -63,8 +68,9 @@ def _forecast(options: argparse.Namespace) -> int:
         method=options.method,
         asymptote=options.asymptote,
         level=options.level,
+        without=without,
     )
-    document = forecast_document(snapshot, target, metric, forecast)
+    document = forecast_document(snapshot, target, metric, forecast, without)
     _print(document, forecast_text, options)
     return 0
 

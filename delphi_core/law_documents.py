@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from delphi_core.errors import FitError
-from delphi_core.export import interval_columns, power_laws
+from delphi_core.export import interval_columns, plain_rows, power_laws
 from delphi_core.fits.held_out import held_out_runs
 from delphi_core.fits.loss_law_fit import LossLawFit
 from delphi_core.law_tables import held_out_table
@@ -185,11 +184,3 @@ def walk_forward_document(
         "scores": plain_rows(choice.scores),
         "cuts": plain_rows(cuts),
     }
-
-
-def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows of a table for JSON: what is missing or not finite is None."""
-    cells = table.astype(object)
-    finite = cells.map(lambda cell: not isinstance(cell, float) or isfinite(cell))
-    rows = cells.where(finite, None).to_dict("records")
-    return [{str(name): value for name, value in row.items()} for row in rows]

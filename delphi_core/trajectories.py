@@ -149,7 +149,9 @@ def main_line(snapshot: Snapshot, ladder: str, run: str, metric: str) -> Traject
         losses = np.asarray(line.values)
         late = line.fractions > UNDER_WAY
         line = line.part(~(late & (losses > DIVERGED * losses.min())))
-    return replace(line, seams=_fractions_of(seams, owned, plan))
+    line = replace(line, clock=_clock(owned, plan))
+    at = line.fractions_at(seams)
+    return replace(line, seams=tuple(float(fraction) for fraction in at[np.isfinite(at)]))
 
 
 def _progress(rows: pd.DataFrame, plan: Plan) -> tuple[Array, Array, Array]:
@@ -159,19 +161,22 @@ def _progress(rows: pd.DataFrame, plan: Plan) -> tuple[Array, Array, Array]:
     return steps, tokens, np.where(np.isfinite(tokens), tokens / plan.tokens, steps / plan.steps)
 
 
-def _fractions_of(steps: list[float], rows: pd.DataFrame, plan: Plan) -> tuple[float, ...]:
-    """Fractions of steps that no row need have: between a run's rows, whatever their metric.
-
-    Tokens are not in proportion to steps where the batch changes.
-    """
+def _clock(rows: pd.DataFrame, plan: Plan) -> Array:
+    """Steps and fractions of a run's rows, whatever their metric, from its start to its plan."""
     at, _, there = _progress(rows, plan)
     known = np.isfinite(at) & np.isfinite(there)
     at, there = np.append(at[known], 0.0), np.append(there[known], 0.0)
-    if plan.steps > at.max():
+    if plan.steps > at.max() and there.max() < 1:
         at, there = np.append(at, plan.steps), np.append(there, 1.0)
+    if at.max() == 0:
+        return np.empty((2, 0))
     order = np.lexsort((there, at))
-    at, there = at[order], there[order]
-    return tuple(float(np.interp(step, at, there)) for step in steps if step <= at[-1])
+    at, there = at[order], np.maximum.accumulate(there[order])
+    # To be read off both ways both must increase.
+    last_of_step = np.append(np.diff(at) > 0, True)
+    at, there = at[last_of_step], there[last_of_step]
+    first_of_fraction = np.append(True, np.diff(there) > 0)
+    return np.vstack([at[first_of_fraction], there[first_of_fraction]])
 
 
 def _owned(

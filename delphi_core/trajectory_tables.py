@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from delphi_core.errors import FitError
-from delphi_core.fits.backtest import (
-    DEFAULT_FORECASTER,
-    backtest,
-    curve_scores,
-    scored,
-    summary,
-)
+from delphi_core.errors import DataError
+from delphi_core.export import plain_rows
+from delphi_core.fits.backtest import DEFAULT_FORECASTER, scored
 from delphi_core.fits.forecast_line import FIRST_FRACTION, GRID
-from delphi_core.fits.live import LATEST, OUTSIDE, alarms, reforecast
+from delphi_core.fits.live import RULE, alarms, reforecast
 from delphi_core.fits.trajectory_forecast import TrajectoryFit, TrajectoryForecast
-from delphi_core.trajectories import Target, main_line, plan_of, target_metrics, target_named
+from delphi_core.macro import line_of, subsets_of
+from delphi_core.trajectories import Target, plan_of, target_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,9 +32,11 @@ JUDGED_FROM = 0.05
 """Fraction of training from which errors count: what comes before is warm-up."""
 
 
-def rungs_of(snapshot: Snapshot, target: Target, metric: str) -> list[Trajectory]:
-    """Main lines of a target's rungs that have the metric, by compute."""
-    lines = [main_line(snapshot, target.ladder, run, metric) for run in target.rungs]
+def rungs_of(
+    snapshot: Snapshot, target: Target, metric: str, without: Iterable[str] = ()
+) -> list[Trajectory]:
+    """Main lines of a target's rungs that have the metric, by compute; `without` some subsets."""
+    lines = [line_of(snapshot, target.ladder, run, metric, without) for run in target.rungs]
     return sorted((line for line in lines if len(line)), key=lambda line: line.plan.flops)
 
 
@@ -51,6 +48,7 @@ def forecast_settings(
     method: ForecastMethod | None = None,
     asymptote: Asymptote = None,
     level: float = 0.9,
+    whole: bool = True,
 ) -> TrajectoryFit:
     """Settings of a forecast, with what is not asked for filled in.
 
@@ -65,10 +63,13 @@ def forecast_settings(
         and profiled for others.
     level
         Of the band.
+    whole
+        Whether the metric is as targets.csv means it, with all its subsets: what is pinned for it
+        is pinned for no other.
     """
     points = sum(len(rung.part(rung.fractions >= FIRST_FRACTION)) for rung in rungs)
     chosen = method or ("per-fraction" if points <= 2 * len(rungs) else DEFAULT_FORECASTER.method)
-    own = metric == target.metric
+    own = whole and metric == target.metric
     pinned = None if asymptote == "fit" else asymptote
     if asymptote is None and own and not DEFAULT_FORECASTER.profiled:
         pinned = target.asymptote
@@ -84,17 +85,33 @@ def forecast_of(
     method: ForecastMethod | None = None,
     asymptote: Asymptote = None,
     level: float = 0.9,
+    without: tuple[str, ...] = (),
 ) -> TrajectoryForecast:
     """Forecast of a target; what it measured is no input.
 
+    Parameters
+    ----------
+    snapshot, target, metric
+        What to forecast.
+    method, asymptote, level
+        As `forecast_settings` fills them in.
+    without
+        Subsets to leave out of a macro loss.
+
     Raises
     ------
+    DataError
+        Subsets are to be left out of what is not their mean, or are not known.
     FitError
-        The rungs do not determine one.
+        The rungs do not determine a forecast.
     """
-    rungs = rungs_of(snapshot, target, metric)
+    if without and not subsets_of(snapshot, target, metric):
+        raise DataError(
+            [f"{metric} of the rungs of {target.target} is no mean of subsets; leave none out."]
+        )
+    rungs = rungs_of(snapshot, target, metric, without)
     settings = forecast_settings(
-        target, metric, rungs, method=method, asymptote=asymptote, level=level
+        target, metric, rungs, method=method, asymptote=asymptote, level=level, whole=not without
     )
     return settings(rungs, plan_of(snapshot, target.ladder, target.run))
 
@@ -156,12 +173,12 @@ def live_reading(forecast: TrajectoryForecast, measured: Trajectory) -> dict[str
     """
     line = measured.part(measured.fractions >= JUDGED_FROM)
     low, high = forecast.band(line.fractions)
-    raised = alarms(low, high, line.values)
+    raised = alarms(forecast.value(line.fractions), low, high, line.values)
     again = reforecast(forecast, measured)
     return {
         "alarm": bool(raised[-1:].any()),
         "alarms": int(raised.sum()),
-        "rule": f"{OUTSIDE} of the latest {LATEST} evaluations outside the band on one side",
+        "rule": RULE,
         "reforecast": None if again is None else asdict(again),
     }
 
@@ -174,6 +191,7 @@ def forecast_trajectory(
     method: ForecastMethod | None = None,
     asymptote: Asymptote = None,
     level: float = 0.9,
+    without: tuple[str, ...] = (),
 ) -> pd.DataFrame:
     """Forecast of a target beside what it measured: rows of `forecast_table`.
 
@@ -187,18 +205,26 @@ def forecast_trajectory(
         None for the target's own.
     method, asymptote, level
         As `forecast_settings` fills them in.
+    without
+        Subsets to leave out of a macro loss: ptb, say.
     """
     wanted = target_named(snapshot, target)
     name = metric or wanted.metric
-    forecast = forecast_of(snapshot, wanted, name, method=method, asymptote=asymptote, level=level)
-    return forecast_table(forecast, main_line(snapshot, wanted.ladder, wanted.run, name))
+    forecast = forecast_of(
+        snapshot, wanted, name, method=method, asymptote=asymptote, level=level, without=without
+    )
+    return forecast_table(forecast, line_of(snapshot, wanted.ladder, wanted.run, name, without))
 
 
 def forecast_document(
-    snapshot: Snapshot, target: Target, metric: str, forecast: TrajectoryForecast
+    snapshot: Snapshot,
+    target: Target,
+    metric: str,
+    forecast: TrajectoryForecast,
+    without: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """Everything a forecast says, ready for JSON."""
-    measured = main_line(snapshot, target.ladder, target.run, metric)
+    """Everything a forecast says, ready for JSON; `without` as it was forecast."""
+    measured = line_of(snapshot, target.ladder, target.run, metric, without)
     table = forecast_table(forecast, measured)
     published = snapshot.tables["published_forecasts"]
     own = (published["ladder"] == target.ladder) & (published["run"] == target.run)
@@ -206,6 +232,7 @@ def forecast_document(
         "snapshot": snapshot.id,
         "target": target.target,
         "metric": metric,
+        "without": list(without),
         "method": forecast.settings.method,
         "asymptote": forecast.fitted.asymptote,
         "asymptote_pinned": forecast.settings.asymptote is not None,
@@ -213,65 +240,8 @@ def forecast_document(
         "described": forecast.describe(),
         "rungs": [rung.plan.run for rung in forecast.rungs],
         "continuation": [vars(item) for item in forecast.fitted.continuations],
-        "points": _plain(table.drop(columns=["covered", "score"])),
+        "points": plain_rows(table.drop(columns=["covered", "score"])),
         "summary": forecast_summary(table),
         "live": live_reading(forecast, measured),
-        "published": _plain(published[own & (published["metric"] == metric)]),
-    }
-
-
-def _plain(table: pd.DataFrame) -> list[dict[str, Any]]:
-    cells = table.astype(object).where(table.notna(), None)
-    finite = cells.map(lambda cell: not isinstance(cell, float) or isfinite(cell))
-    rows = cells.where(finite, None).to_dict("records")
-    return [{str(name): value for name, value in row.items()} for row in rows]
-
-
-def backtest_of(
-    snapshot: Snapshot, target: Target, metrics: Iterable[str] | None = None, level: float = 0.9
-) -> pd.DataFrame:
-    """Backtests of every forecaster on a target's rungs, by metric.
-
-    Training losses are left out: a batch is no evaluation. Where a target has two rungs only, it is
-    forecast from them as one more rung is: its own curve is what meets the forecast, and no other
-    is forecast from it.
-
-    Returns
-    -------
-    DataFrame
-        target, metric, then the columns of `backtest`.
-    """
-    kinds = snapshot.tables["metrics"].set_index("metric")["kind"]
-    tested = [name for name in target_metrics(snapshot, target) if kinds[name] != "training"]
-    tables = []
-    for metric in metrics or tested:
-        rungs = rungs_of(snapshot, target, metric)
-        if len(rungs) < len(target.rungs):
-            continue
-        own = target.asymptote if metric == target.metric else None
-        if len(rungs) == 2:
-            rungs.append(main_line(snapshot, target.ladder, target.run, metric))
-            table = backtest(rungs, asymptote=own, level=level)
-            table = table[table["kind"] == "smaller"]
-        else:
-            table = backtest(rungs, asymptote=own, level=level)
-        table.insert(0, "metric", metric)
-        table.insert(0, "target", target.target)
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
-
-
-def backtest_document(tables: Iterable[pd.DataFrame], **context: Any) -> dict[str, Any]:
-    """Backtests and the choice they lead to, ready for JSON; context is put first."""
-    found = [table for table in tables if len(table)]
-    if not found:
-        raise FitError("no rung of these targets can be forecast from others: name more rungs.")
-    scores = summary(found)
-    curves = curve_scores(found)
-    return {
-        **context,
-        "default": DEFAULT_FORECASTER.name,
-        "chosen": str(scores["forecaster"].iloc[0]),
-        "scores": _plain(scores),
-        "curves": _plain(curves),
+        "published": plain_rows(published[own & (published["metric"] == metric) & (not without)]),
     }

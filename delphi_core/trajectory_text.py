@@ -35,7 +35,20 @@ def forecast_text(document: dict[str, Any]) -> str:
         judged = f"{found['evaluations']} evaluations from 5 % on: mean absolute error {off:.3f} %"
         inside = f"{100 * found['coverage']:.0f} % inside the band"
         lines += ["", f"{judged}, worst {worst:.3f} %, {inside}"]
+        lines += live_text(document["live"])
     return "\n".join(lines)
+
+
+def live_text(live: dict[str, Any]) -> list[str]:
+    """Whether a run raises an alarm, and the end re-forecast from what it has run."""
+    lines = [f"alarm ({live['rule']}): {'raised' if live['alarm'] else 'none'}"]
+    again = live["reforecast"]
+    if again is not None and again["fraction"] < 0.99:
+        lines.append(
+            f"end re-forecast from this far: {again['predicted']:.4f} "
+            f"({again['low']:.4f} to {again['high']:.4f})"
+        )
+    return lines
 
 
 def backtest_text(document: dict[str, Any]) -> str:
@@ -54,4 +67,7 @@ def backtest_text(document: dict[str, Any]) -> str:
         f"{row['width_pct']:6.2f} % {row['score']:8.3f}"
         for row in document["scores"]
     ]
+    alarm = document["alarm"]
+    raised = f"raised on {alarm['false_alarms']} of {alarm['curves']} curves of finished rungs"
+    lines += ["", f"alarm ({alarm['rule']}): {raised}, by the default"]
     return "\n".join(lines)

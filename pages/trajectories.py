@@ -19,14 +19,19 @@ with messages.errors_in_words():
     with st.container(horizontal=True, vertical_alignment="bottom"):
         choice("Target", list(targets(snapshot)), key="target")
         st.selectbox("Metric", target_metrics(snapshot, target), key="metric")
-        choice("Forecast by", views.FORECAST_METHODS, key="method", format_func=views.method_words)
+        st.selectbox(
+            "Forecast by", views.FORECAST_METHODS, key="method", format_func=views.method_words
+        )
         st.text_input("E", key="asymptote", placeholder="default", max_chars=30, width=110)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         choice("Level", views.LEVELS, key="level", format_func=words.percent)
-        choice("X axis", views.AXES, key="x")
+        choice("X axis", views.TRAJECTORY_X, key="x")
         choice("From", views.STARTS, key="start", format_func=words.percent)
+        choice("To", views.ENDS, key="end", format_func=words.percent)
         st.toggle("Rungs", key="rungs")
-        st.toggle("Events", key="events")
+        st.toggle("All events", key="events")
+        if subsets := views.offered_subsets(snapshot, target, view.metric):
+            st.multiselect("Macro loss without", subsets, key="without", placeholder="none")
     for mistake in view.mistakes:
         st.warning(messages.plain(mistake))
 

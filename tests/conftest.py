@@ -5,7 +5,7 @@ from hypothesis import settings
 
 import delphi_core as dc
 
-pytest_plugins = ["tests.buckets", "tests.faults"]
+pytest_plugins = ["tests.buckets", "tests.faults", "tests.graphql_server"]
 
 # The same examples in every run: a change must not fail by a draw that has nothing to do with it.
 settings.register_profile("same", derandomize=True)

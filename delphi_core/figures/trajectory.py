@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from delphi_core.figures.theme import FITTED, GREY, MEASURED, TARGET, TEMPLATE, escaped, faint
+from delphi_core.figures.theme import FITTED, GREY, MEASURED, TEMPLATE, escaped, faint
+from delphi_core.figures.trajectory_axis import trajectory_axis
+from delphi_core.figures.trajectory_events import add_breaks, add_events, add_seams
 from delphi_core.words import amount_words, flops_words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy.typing as npt
     import pandas as pd
 
+    from delphi_core.figures.trajectory_axis import TrajectoryAxis, TrajectoryX
     from delphi_core.fits.trajectory import Trajectory
     from delphi_core.fits.trajectory_forecast import TrajectoryForecast
 
@@ -24,11 +29,6 @@ MOST_POINTS = 2000
 """A curve with more points is thinned for drawing, and for drawing only."""
 EVEN = 0.0005
 """An evaluation this little before a fraction counts as at it: steps are whole."""
-_TITLES = {
-    "fraction": "Fraction of training (%)",
-    "tokens": "Tokens seen (10¹² tokens)",
-    "flops": "Compute spent (10²¹ FLOP)",
-}
 
 
 def trajectory_figure(
@@ -36,10 +36,11 @@ def trajectory_figure(
     forecast: TrajectoryForecast | None,
     *,
     value_title: str,
-    x: Literal["fraction", "tokens", "flops"] = "fraction",
-    start: float = 0.05,
+    x: TrajectoryX = "fraction",
+    shown: tuple[float, float] = (0.05, 1.0),
     rungs: tuple[Trajectory, ...] = (),
     events: pd.DataFrame | None = None,
+    all_events: bool = False,
 ) -> go.Figure:
     """The chart of a trajectory.
 
@@ -53,27 +54,25 @@ def trajectory_figure(
         Title of the value axis: metric and unit.
     x
         What the x axis counts; every run's own, so that rungs are drawn at the same fraction.
-    start
-        Fraction of training to begin at.
+    shown
+        Fractions of training to begin and end at.
     rungs
         To be drawn pale underneath.
     events
-        Rows with fraction, kind and text to mark.
+        Rows of `events_of`; those that break an assumption are marked.
+    all_events
+        Whether the others are marked as well, and seams of the run.
     """
     figure = make_subplots(
         rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.05, row_heights=[0.68, 0.32]
     )
-    scale = {
-        "fraction": 100.0,
-        "tokens": measured.plan.tokens / 1e12,
-        "flops": measured.plan.flops / 1e21,
-    }[x]
+    axis = trajectory_axis(measured, x)
     for rung in rungs:
-        line = thinned(rung.part(rung.fractions >= start - EVEN))
+        line = thinned(within(rung, shown))
         figure.add_trace(
             go.Scatter(
-                x=scale * line.fractions,
-                y=line.values,
+                x=_with_gaps(line, axis.at(line.fractions)),
+                y=_with_gaps(line, line.values),
                 mode="lines",
                 name=f"rung {escaped(rung.plan.run)}",
                 line={"color": GREY, "width": 1},
@@ -84,18 +83,25 @@ def trajectory_figure(
             col=1,
         )
     if forecast is not None:
-        _add_forecast(figure, forecast, start, scale)
-    kept = thinned(measured.part(measured.fractions >= start - EVEN))
+        _add_forecast(figure, forecast, shown, axis)
+    kept = thinned(within(measured, shown))
     if len(kept):
-        _add_measured(figure, kept, forecast, scale)
+        _add_measured(figure, kept, forecast, axis)
     for share in (-1, 1):
         figure.add_hline(y=share, row=2, col=1, line={"color": GREY, "width": 1, "dash": "dot"})
     figure.add_hline(y=0, row=2, col=1, line={"color": GREY, "width": 1})
     if events is not None:
-        _add_events(figure, events[events["fraction"] >= start], scale)
+        inside = events[events["fraction"].between(*shown)]
+        add_breaks(figure, inside[inside["breaks"]], axis)
+        if all_events:
+            add_events(figure, inside, axis)
+    if len(kept) and all_events:
+        add_seams(figure, kept, axis)
     figure.update_layout(template=TEMPLATE, height=660, legend={"y": -0.14})
-    figure.update_xaxes(title_text=_TITLES[x], row=2, col=1)
-    figure.update_xaxes(range=[scale * start, scale * 1.01])
+    figure.update_xaxes(title_text=axis.title, row=2, col=1)
+    first, last = axis.at(np.array(shown))
+    if np.isfinite(first) and np.isfinite(last):
+        figure.update_xaxes(range=[first, last + 0.01 * (last - first)])
     figure.update_yaxes(title_text=escaped(value_title), row=1, col=1)
     figure.update_yaxes(title_text="Off the forecast (%)", row=2, col=1)
     return figure
@@ -110,13 +116,32 @@ def thinned(line: Trajectory) -> Trajectory:
     return line.part(keep)
 
 
+def within(line: Trajectory, shown: tuple[float, float]) -> Trajectory:
+    """The evaluations between two fractions of training."""
+    first, last = shown
+    return line.part((line.fractions >= first - EVEN) & (line.fractions <= last + EVEN))
+
+
+def _with_gaps(line: Trajectory, values: Iterable[Any]) -> list[Any]:
+    """Values of a line with None where evaluations are missing, so that nothing is drawn there."""
+    drawn = list(values)
+    for place in reversed(line.gaps):
+        drawn.insert(int(place), None)
+    return drawn
+
+
 def _add_forecast(
-    figure: go.Figure, forecast: TrajectoryForecast, start: float, scale: float
+    figure: go.Figure,
+    forecast: TrajectoryForecast,
+    shown: tuple[float, float],
+    axis: TrajectoryAxis,
 ) -> None:
     first, last = forecast.fitted.fractions
-    places = np.linspace(max(first, start, 1e-3), last, 200)
-    if first == last:
-        places = np.array([first])
+    start, end = max(first, shown[0], 1e-3), min(last, shown[1])
+    if start > end:
+        return
+    places = np.linspace(start, end, 200) if first < last else np.array([first])
+    x = axis.at(places)
     value, (low, high) = forecast.value(places), forecast.band(places)
     mode = "lines" if len(places) > 1 else "markers"
     for row, center, ends in (
@@ -124,11 +149,11 @@ def _add_forecast(
         (2, np.zeros_like(value), (100 * (low / value - 1), 100 * (high / value - 1))),
     ):
         if np.isfinite(high).all():
-            for end, fill in zip(ends, (None, "tonexty"), strict=True):
+            for edge, fill in zip(ends, (None, "tonexty"), strict=True):
                 figure.add_trace(
                     go.Scatter(
-                        x=scale * places,
-                        y=end,
+                        x=x,
+                        y=edge,
                         mode="lines",
                         name=f"{100 * forecast.settings.level:g} % band",
                         legendgroup="band",
@@ -144,7 +169,7 @@ def _add_forecast(
         if row == 1:
             figure.add_trace(
                 go.Scatter(
-                    x=scale * places,
+                    x=x,
                     y=center,
                     mode=mode,
                     name=f"forecast, {forecast.settings.method}",
@@ -175,9 +200,10 @@ def _bar(value: Array, low: Array, high: Array) -> dict[str, Any]:
 
 
 def _add_measured(
-    figure: go.Figure, line: Trajectory, forecast: TrajectoryForecast | None, scale: float
+    figure: go.Figure, line: Trajectory, forecast: TrajectoryForecast | None, axis: TrajectoryAxis
 ) -> None:
     values = np.asarray(line.values)
+    x = _with_gaps(line, axis.at(line.fractions))
     hover = [
         f"<b>{100 * fraction:.1f} %</b>"
         + ("" if np.isnan(step) else f", step {step:,.0f}")
@@ -192,10 +218,10 @@ def _add_measured(
     }
     figure.add_trace(
         go.Scatter(
-            x=scale * line.fractions,
-            y=values,
+            x=x,
+            y=_with_gaps(line, values),
             name=f"measured, {escaped(line.plan.run)}",
-            text=hover,
+            text=_with_gaps(line, hover),
             hovertemplate="%{text}<extra></extra>",
             legendgroup="measured",
             **look,
@@ -206,49 +232,24 @@ def _add_measured(
     if forecast is None:
         return
     errors = 100 * (values / forecast.value(line.fractions) - 1)
-    known = np.isfinite(errors)
+    off = [
+        f"{words}<br>{error:+.2f} %" if np.isfinite(error) else None
+        for words, error in zip(hover, errors, strict=True)
+    ]
     figure.add_trace(
         go.Scatter(
-            x=scale * line.fractions[known],
-            y=errors[known],
+            x=x,
+            y=_with_gaps(line, errors),
             name="measured over forecast",
             legendgroup="measured",
             showlegend=False,
-            text=[
-                f"{words}<br>{error:+.2f} %"
-                for words, error in zip(np.array(hover)[known], errors[known], strict=True)
-            ],
+            text=_with_gaps(line, off),
             hovertemplate="%{text}<extra></extra>",
             **look,
         ),
         row=2,
         col=1,
     )
-
-
-def _add_events(figure: go.Figure, events: pd.DataFrame, scale: float) -> None:
-    """A mark at each event, its words in the hover box."""
-    for row in events.to_dict("records"):
-        figure.add_vline(
-            x=scale * row["fraction"], line={"color": TARGET, "width": 1, "dash": "dot"}
-        )
-    if len(events):
-        figure.add_trace(
-            go.Scatter(
-                x=scale * events["fraction"],
-                y=np.zeros(len(events)),
-                mode="markers",
-                name="event",
-                marker={"symbol": "triangle-up", "size": 9, "color": TARGET},
-                text=[
-                    f"<b>{escaped(row['kind'])}</b><br>{escaped(row['text'])}"
-                    for row in events.to_dict("records")
-                ],
-                hovertemplate="%{text}<extra></extra>",
-            ),
-            row=2,
-            col=1,
-        )
 
 
 def trajectory_alt(measured: Trajectory, forecast: TrajectoryForecast | None) -> str:

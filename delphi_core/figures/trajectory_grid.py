@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from delphi_core.figures.theme import FITTED, GREY, MEASURED, TEMPLATE, escaped, faint
-from delphi_core.figures.trajectory import thinned
+from delphi_core.figures.trajectory import thinned, within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,9 @@ REACH_PCT = 4.0
 
 
 def trajectory_grid(
-    items: Sequence[tuple[str, Trajectory, TrajectoryForecast]], *, start: float = 0.05
+    items: Sequence[tuple[str, Trajectory, TrajectoryForecast]],
+    *,
+    shown: tuple[float, float] = (0.05, 1.0),
 ) -> go.Figure:
     """One panel a metric: measured over forecast in percent, with the band.
 
@@ -33,8 +35,8 @@ def trajectory_grid(
     ----------
     items
         Title, measured line and forecast of each metric.
-    start
-        Fraction of training to begin at.
+    shown
+        Fractions of training to begin and end at.
     """
     rows = max(1, ceil(len(items) / COLUMNS))
     figure = make_subplots(
@@ -48,7 +50,7 @@ def trajectory_grid(
     )
     for place, (title, measured, forecast) in enumerate(items):
         at = {"row": place // COLUMNS + 1, "col": place % COLUMNS + 1}
-        line = thinned(measured.part(measured.fractions >= start))
+        line = thinned(within(measured, shown))
         value, (low, high) = forecast.value(line.fractions), forecast.band(line.fractions)
         x = 100 * line.fractions
         for end, fill in ((low, None), (high, "tonexty")):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]
+
+
+_GAP = 1.75
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,10 @@ class Trajectory:
         Step (not a number where none is recorded), tokens seen and the metric's value.
     seams : tuple of float
         Fractions at which another segment took over.
+    clock : array of two rows
+        Steps and the fractions they were at, both increasing, from the run's evaluations of any
+        metric: tokens are not in proportion to steps where the batch changes. Without columns
+        where no step is known.
     """
 
     plan: Plan
@@ -73,6 +80,7 @@ class Trajectory:
     tokens: Array
     values: Array
     seams: tuple[float, ...] = ()
+    clock: Array = field(default_factory=lambda: np.empty((2, 0)))
 
     def __post_init__(self) -> None:
         """Refuse what is no line.
@@ -101,7 +109,35 @@ class Trajectory:
             values=self.values[keep],
         )
 
+    def steps_at(self, fractions: npt.ArrayLike) -> Array:
+        """Steps at fractions of training (any shape); not a number where no step is known."""
+        return _read_off(np.asarray(fractions, dtype=np.float64), self.clock[1], self.clock[0])
+
+    def fractions_at(self, steps: npt.ArrayLike) -> Array:
+        """Fractions of training at steps (any shape); not a number beyond the steps known."""
+        return _read_off(np.asarray(steps, dtype=np.float64), *self.clock)
+
+    @property
+    def gaps(self) -> npt.NDArray[np.intp]:
+        """Places of the evaluations before which others are missing.
+
+        Missing are they where two evaluations are further apart than 1.75 times the stretches
+        beside them, and 1.75 times the usual one; of fewer than five evaluations none are.
+        """
+        apart = np.diff(self.fractions)
+        if len(apart) < 4:
+            return np.empty(0, dtype=np.intp)
+        beside = np.maximum(np.append(0.0, apart)[:-1], np.append(apart, 0.0)[1:])
+        return np.flatnonzero(apart > _GAP * np.maximum(beside, np.median(apart))) + 1
+
     @property
     def finished(self) -> bool:
         """Whether it reached its plan, give or take a hundredth."""
         return len(self) > 0 and bool(self.fractions[-1] > 0.99)
+
+
+def _read_off(places: Array, x: Array, y: Array) -> Array:
+    """The line through (x, y) at places; not a number outside it."""
+    if not len(x):
+        return np.full_like(places, np.nan)
+    return np.interp(places, x, y, left=np.nan, right=np.nan)

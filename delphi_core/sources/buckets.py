@@ -37,6 +37,7 @@ FIRST_WAIT = 0.1
 """Seconds until a failing server is asked again; each later wait is twice as long."""
 # Too slow, and too many requests; from 500 on it is the server's own fault.
 _PASSING = (408, 429)
+_NONSENSE = "the server's answer is none"
 
 # What goes wrong is raised as a sentence; without a handler Python would print the log as well.
 logging.getLogger("gcsfs").addHandler(logging.NullHandler())
@@ -88,8 +89,11 @@ class Bucket:
             page = self._json(
                 address, "b/{}/o", bucket, prefix=prefix or None, pageToken=token, **asked
             )
-            folders |= {name.removeprefix(prefix).rstrip("/") for name in page.get("prefixes", [])}
-            files |= {item["name"].removeprefix(prefix) for item in page.get("items", [])}
+            try:
+                folders |= {str(n).removeprefix(prefix)[:-1] for n in page.get("prefixes", ())}
+                files |= {str(o["name"]).removeprefix(prefix) for o in page.get("items", ())}
+            except (TypeError, KeyError):
+                raise _nonsense(address) from None
             token = page.get("nextPageToken")
             if not token:
                 break
@@ -107,7 +111,9 @@ class Bucket:
             It is not there, or cannot be asked for.
         """
         found = self._json(address, "b/{}/o/{}", *_parts(address), fields="generation")
-        return str(found.get("generation"))
+        if not found.get("generation"):
+            raise _nonsense(address)
+        return str(found["generation"])
 
     def read(self, address: str) -> bytes:
         """Content of an object.
@@ -135,7 +141,7 @@ class Bucket:
             lambda server: server._call("GET", path, *parts, json_out=True, **asked),  # noqa: SLF001
         )
         if not isinstance(answer, dict):
-            raise PlaceError("failing", f"{shown(address)} gave an answer that is none; try later.")
+            raise _nonsense(address)
         return answer
 
     def _ask(self, address: str, call: Callable[[_Server], Awaitable[T]]) -> T:
@@ -231,7 +237,11 @@ def _reason(error: Exception) -> str:
         return f"the server is failing ({status})" if status >= 500 else f"status {status}"
     if _may_pass(error):
         return "the connection to the server failed"
-    return "the server's answer is none"
+    return _NONSENSE
+
+
+def _nonsense(address: str) -> PlaceError:
+    return PlaceError("failing", f"{shown(address)} cannot be had: {_NONSENSE}; try later.")
 
 
 def _parts(address: str) -> tuple[str, str]:

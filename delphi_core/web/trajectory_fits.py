@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
+from delphi_core.backtest_tables import backtest_of
 from delphi_core.errors import FitError
 from delphi_core.fits.forecasters import FORECAST_METHODS
+from delphi_core.macro import line_of
 from delphi_core.snapshot import Snapshot
-from delphi_core.trajectories import Target, main_line, target_metrics, target_named
+from delphi_core.trajectories import Target, target_metrics, target_named
 from delphi_core.trajectory_tables import (
-    backtest_of,
     forecast_of,
     forecast_summary,
     forecast_table,
@@ -60,8 +61,8 @@ class Shown:
 def shown(snapshot: Snapshot, choice: TrajectoryChoice) -> Shown:
     """Forecast and measured curve of a choice."""
     target = target_named(snapshot, choice.target)
-    measured = main_line(snapshot, target.ladder, target.run, choice.metric)
-    rungs = tuple(rungs_of(snapshot, target, choice.metric))
+    measured = line_of(snapshot, target.ladder, target.run, choice.metric, choice.without)
+    rungs = tuple(rungs_of(snapshot, target, choice.metric, choice.without))
     try:
         forecast = forecast_of(
             snapshot,
@@ -70,6 +71,7 @@ def shown(snapshot: Snapshot, choice: TrajectoryChoice) -> Shown:
             method=choice.method,
             asymptote=choice.asymptote,
             level=choice.level,
+            without=choice.without,
         )
     except FitError as error:
         return Shown(target, measured, rungs, None, pd.DataFrame(), str(error))
@@ -115,7 +117,7 @@ def metrics_shown(snapshot: Snapshot, choice: TrajectoryChoice) -> tuple[tuple[s
         if len(rungs_of(snapshot, target, metric)) < len(target.rungs):
             continue
         pinned = choice.asymptote if metric == choice.metric else None
-        own = shown(snapshot, replace(choice, metric=metric, asymptote=pinned))
+        own = shown(snapshot, replace(choice, metric=metric, asymptote=pinned, without=()))
         if own.forecast is not None and own.table["error_pct"].notna().any():
             found.append((metric, own))
     return tuple(found)

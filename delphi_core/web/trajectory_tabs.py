@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from delphi_core.events import events_of
 from delphi_core.figures.trajectory import trajectory_alt, trajectory_figure
 from delphi_core.figures.trajectory_grid import REACH_PCT, trajectory_grid, trajectory_grid_alt
 from delphi_core.fits.backtest import DEFAULT_FORECASTER, summary
@@ -65,9 +66,10 @@ def curve(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
         shown.forecast,
         value_title=snapshot.value_title(view.metric),
         x=view.x,
-        start=float(view.start),
+        shown=view.shown_fractions,
         rungs=shown.rungs if view.rungs else (),
-        events=_events(snapshot, shown) if view.events else None,
+        events=events_of(snapshot, shown.target.ladder, shown.measured),
+        all_events=view.events,
     )
     st.plotly_chart(figure, alt=trajectory_alt(shown.measured, shown.forecast), key="curve_chart")
     lines = [line for line in words.verdict(shown, snapshot) if line]
@@ -111,7 +113,8 @@ def subsets(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
         for metric, own in found
         if own.forecast is not None
     ]
-    figure = trajectory_grid(items, start=max(float(view.start), JUDGED_FROM))
+    first, last = view.shown_fractions
+    figure = trajectory_grid(items, shown=(max(first, JUDGED_FROM), last))
     st.plotly_chart(figure, alt=trajectory_grid_alt(items), key="grid_chart")
     ahead = int((table["error_pct"] < 0).sum())
     st.markdown(
@@ -178,15 +181,6 @@ SHOWN = {
     "backtests": backtests,
     "download": download,
 }
-
-
-def _events(snapshot: Snapshot, shown: Shown) -> pd.DataFrame:
-    """Events of the target's run that have a step, with the fraction of it."""
-    events = snapshot.tables["events"]
-    own = events[(events["ladder"] == shown.target.ladder) & (events["run"] == shown.target.run)]
-    steps = own["step"].astype("float64")
-    own = own.assign(fraction=steps / shown.measured.plan.steps)
-    return own[own["fraction"].notna()]
 
 
 def _csv(table: pd.DataFrame) -> str:

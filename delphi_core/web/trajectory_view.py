@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
 from delphi_core.errors import DataError
+from delphi_core.figures.trajectory_axis import TRAJECTORY_X, TrajectoryX
 from delphi_core.fits.backtest import DEFAULT_FORECASTER
 from delphi_core.fits.forecasters import FORECAST_METHODS, ForecastMethod
+from delphi_core.macro import subsets_of
 from delphi_core.trajectories import Target, target_metrics, targets
 from delphi_core.trajectory_tables import Asymptote, forecast_settings, rungs_of
 from delphi_core.web.view_state import Asked, ViewState
@@ -18,10 +20,9 @@ if TYPE_CHECKING:
     from delphi_core.snapshot import Snapshot
     from delphi_core.web.view_state import Query
 
-Axis = Literal["fraction", "tokens", "flops"]
-AXES: tuple[Axis, ...] = ("fraction", "tokens", "flops")
 LEVELS = ("0.8", "0.9", "0.95")
 STARTS = ("0", "0.05", "0.1", "0.2")
+ENDS = ("0.4", "0.6", "0.8", "1")
 TABS = ("curve", "evaluations", "methods", "subsets", "backtests", "download")
 
 
@@ -34,6 +35,7 @@ class TrajectoryChoice:
     method: ForecastMethod
     asymptote: Asymptote
     level: float
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,13 +57,17 @@ class TrajectoryView(ViewState):
     level
         Of the band: 0.8, 0.9 (default) or 0.95.
     x
-        fraction (default), tokens or flops.
+        fraction (default), steps, tokens or flops.
     start
         Fraction of training that the chart begins at: 0, 0.05 (default), 0.1 or 0.2.
     rungs, events
-        Whether the rungs' curves and the run's events are drawn; both off by default.
+        Whether the rungs' curves and all of the run's events are drawn; both off by default.
     tab
         Which tab is open: curve (default), evaluations, methods, subsets, backtests or download.
+    end
+        Fraction of training that the chart ends at: 0.4, 0.6, 0.8 or 1 (default).
+    without
+        Subsets left out of a macro loss; none by default.
     """
 
     target: str
@@ -69,11 +75,13 @@ class TrajectoryView(ViewState):
     method: ForecastMethod
     asymptote: str
     level: str
-    x: Axis
+    x: TrajectoryX
     start: str
     rungs: bool
     events: bool
     tab: str
+    end: str
+    without: tuple[str, ...]
 
     @classmethod
     def read(cls, query: Query, snapshot: Snapshot) -> tuple[TrajectoryView, list[str]]:
@@ -98,11 +106,13 @@ class TrajectoryView(ViewState):
             cast("ForecastMethod", method),
             asked.words("asymptote"),
             asked.one("level", LEVELS, "0.9"),
-            cast("Axis", asked.one("x", AXES, AXES[0])),
+            cast("TrajectoryX", asked.one("x", TRAJECTORY_X, TRAJECTORY_X[0])),
             asked.one("start", STARTS, STARTS[1]),
             asked.flag("rungs", default=False),
             asked.flag("events", default=False),
             asked.one("tab", TABS, TABS[0]),
+            asked.one("end", ENDS, ENDS[-1]),
+            asked.some("without", offered_subsets(snapshot, target, metric)),
         )
         return view, asked.notices
 
@@ -128,8 +138,13 @@ class TrajectoryView(ViewState):
     def choice(self) -> TrajectoryChoice:
         """What the view is forecast by."""
         return TrajectoryChoice(
-            self.target, self.metric, self.method, self.pinned, float(self.level)
+            self.target, self.metric, self.method, self.pinned, float(self.level), self.without
         )
+
+    @property
+    def shown_fractions(self) -> tuple[float, float]:
+        """Fractions of training that the chart begins and ends at."""
+        return float(self.start), float(self.end)
 
 
 def method_words(method: str) -> str:
@@ -152,3 +167,9 @@ def _metrics(snapshot: Snapshot, target: Target) -> list[str]:
 @lru_cache(maxsize=500)
 def _preferred_method(snapshot: Snapshot, target: Target, metric: str) -> ForecastMethod:
     return forecast_settings(target, metric, rungs_of(snapshot, target, metric)).method
+
+
+@lru_cache(maxsize=100)
+def offered_subsets(snapshot: Snapshot, target: Target, metric: str) -> tuple[str, ...]:
+    """Subsets that may be left out of a metric."""
+    return subsets_of(snapshot, target, metric)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from delphi_core.events import events_of
 from delphi_core.fits.backtest import DEFAULT_FORECASTER
 from delphi_core.trajectory_tables import forecast_summary, live_reading
 from delphi_core.web.messages import plain
@@ -77,6 +78,7 @@ def verdict(shown: Shown, snapshot: Snapshot) -> list[str]:
             f"{end['predicted']:.4f} (band {end['low']:.4f} to {end['high']:.4f})."
         )
     lines += _live(shown)
+    lines += _premises(snapshot, shown)
     lines += [
         f"{item.run} stopped early and was continued by the line {item.intercept:.4f} "
         f"{item.slope:+.4f} x fraction {item.offset:+.4f}."
@@ -116,6 +118,21 @@ def _live(shown: Shown) -> list[str]:
     return lines
 
 
+def _premises(snapshot: Snapshot, shown: Shown) -> list[str]:
+    """Up to where the run is trained as its rungs were, and what is planned."""
+    events = events_of(snapshot, shown.target.ladder, shown.measured)
+    breaks = events[events["breaks"]]
+    lines = []
+    for planned, start in ((False, "Trained as its rungs were up to"), (True, "Planned:")):
+        found = [
+            f"{100 * row['fraction']:.1f} % ({row['text']})"
+            for row in breaks[breaks["planned"] == planned].to_dict("records")
+        ]
+        if found:
+            lines.append(f"{start} {'; then '.join(found)}.")
+    return lines
+
+
 def caption(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> str:
     """What was forecast from what, as of when, in Markdown."""
     lines = [] if shown.forecast is None else [shown.forecast.describe()]
@@ -126,25 +143,30 @@ def caption(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> str:
     )
     steps = shown.measured.steps
     last = "" if not len(steps) or np.isnan(steps[-1]) else f", as of step {steps[-1]:,.0f}"
-    lines.append(f"{view.metric}; snapshot {snapshot.id} of {snapshot.created_at[:10]}{last}.")
+    metric = view.metric
+    if view.without:
+        metric += f" without {', '.join(view.without)}"
+    lines.append(f"{metric}; snapshot {snapshot.id} of {snapshot.created_at[:10]}{last}.")
     return "  \n".join(plain(line) for line in lines)
 
 
 def file_stem(view: TrajectoryView) -> str:
     """Name of a download of a view, without what it holds and without its ending."""
-    parts = (view.target, view.metric, view.method)
+    without = [f"without-{'-'.join(view.without)}"] if view.without else []
+    parts = (view.target, view.metric, *without, view.method)
     return "_".join(re.sub(r"[^A-Za-z0-9._-]+", "-", part) for part in parts)
 
 
 def refit_code(view: TrajectoryView) -> str:
     """Python that makes the same forecast."""
+    without = f", without={view.without!r}" if view.without else ""
     pinned = "" if view.pinned is None else f", asymptote={view.pinned!r}"
     return (
         "import delphi_core as dc\n"
         "snapshot = dc.load_snapshot()\n"
         f"forecast = dc.forecast_trajectory(snapshot, {view.target!r}, metric={view.metric!r},\n"
         f"                                  method={view.method!r}{pinned}, "
-        f"level={float(view.level)!r})\n"
+        f"level={float(view.level)!r}{without})\n"
         "print(forecast)"
     )
 

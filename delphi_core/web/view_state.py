@@ -86,11 +86,16 @@ class Asked:
         values = self.query.get(name)
         if values is None:
             return tuple(options)
+        chosen = self.some(name, options)
+        return chosen if chosen or not any(values) else tuple(options)
+
+    def some(self, name: str, options: Sequence[str]) -> tuple[str, ...]:
+        """The options a parameter asks for, in their own order; none where it is missing."""
+        values = self.query.get(name, ())
         wrong = [value for value in values if value and value not in options]
         for value in wrong[:3]:
             self._notice(name, value, options, "it is left out")
-        chosen = tuple(option for option in options if option in values)
-        return chosen if chosen or not wrong else tuple(options)
+        return tuple(option for option in options if option in values)
 
     def filter(self, name: str, options: Sequence[str]) -> str:
         """The option a parameter filters by; an empty text, no filter, where it is missing."""

@@ -117,8 +117,10 @@ def test_every_control_changes_what_is_shown(open_trajectories):
         ("button_group", "x", "tokens"),
         ("button_group", "start", "0.2"),
         ("button_group", "level", "0.95"),
-        ("button_group", "method", "joint"),
+        ("button_group", "end", "0.6"),
+        ("selectbox", "method", "joint"),
         ("text_input", "asymptote", "1.4"),
+        ("multiselect", "without", ["ptb"]),
         ("selectbox", "metric", "eval_dropless/paloma/c4_en/loss"),
         ("button_group", "target", "delphi-1e23"),
     ]
@@ -146,6 +148,23 @@ def test_an_e_that_cannot_be_had_is_said_in_a_sentence(open_trajectories, value,
     page = open_trajectories(asymptote=value)
     assert not page.exception
     assert sentence in words(page)
+
+
+def test_a_macro_loss_without_a_subset_is_the_mean_of_the_others(open_trajectories, capsys):
+    page = open_trajectories(without="ptb", tab="evaluations")
+    (shown,) = [table.value for table in page.dataframe]
+    document = forecast(capsys, "--target", "hero", "--without", "ptb")
+    points = [point for point in document["points"] if point["actual"] is not None]
+    assert list(shown["actual"]) == [point["actual"] for point in points]
+    assert "macro_loss without ptb" in words(page)
+    assert not open_trajectories(target="67b").multiselect
+
+
+def test_where_the_run_left_its_rungs_is_said(open_trajectories):
+    text = words(open_trajectories())
+    assert "Trained as its rungs were up to 27.7 %" in text
+    assert "Planned: 50.0 %" in text
+    assert "5.0 % (BS 4096 -> 8192" in words(open_trajectories(target="67b"))
 
 
 def test_methods_stand_side_by_side(open_trajectories):

@@ -1,13 +1,14 @@
 """The Trajectories page in a real browser: links, controls, tabs, download, hover and eyes."""
 
 import io
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import delphi_core as dc
-from delphi_core.figures.trajectory import trajectory_alt
+from delphi_core.figures.trajectory import trajectory_alt, within
 from delphi_core.web import trajectory_words as words
 from delphi_core.web.trajectory_fits import shown as forecast_shown
 from delphi_core.web.trajectory_view import TABS, TrajectoryView
@@ -27,6 +28,7 @@ AWAY = {
     "rungs": "true",
     "events": "true",
     "tab": "evaluations",
+    "end": "0.8",
 }
 AWAY_SHOWN = AWAY | {
     "level": "95 %",
@@ -34,6 +36,7 @@ AWAY_SHOWN = AWAY | {
     "rungs": True,
     "events": True,
     "tab": "Evaluations",
+    "end": "80 %",
 }
 TABLE = '[data-testid=stDataFrame]:has([aria-label$="{}"])'
 # Tab to a part that it alone has; a table is known by what assistive technology calls it.
@@ -105,7 +108,8 @@ def test_the_page_opens_first_on_a_fresh_server(browser, snapshot):
 
 
 def test_every_part_of_a_view_is_in_a_link_and_survives_a_reload(visit, snapshot):
-    assert list(AWAY) == list(TrajectoryView.__dataclass_fields__)
+    # Subsets are to be left out of the hero's macro loss only, which has a test of its own.
+    assert [*AWAY, "without"] == list(TrajectoryView.__dataclass_fields__)
     default, _ = found(snapshot, {"target": AWAY["target"], "metric": AWAY["metric"]})
     asked, expected = found(snapshot, AWAY)
     changed = {name for name in AWAY if getattr(asked, name) != getattr(default, name)}
@@ -126,12 +130,29 @@ def test_every_part_of_a_view_is_in_a_link_and_survives_a_reload(visit, snapshot
         expected.measured, expected.forecast
     )
     measured = trace(page, f"measured, {expected.target.run}")
-    kept = expected.measured.part(expected.measured.fractions >= 0.1995)
+    kept = within(expected.measured, asked.shown_fractions)
     assert numbers(measured["y"]) == np.asarray(kept.values).tolist()
     np.testing.assert_allclose(numbers(measured["x"]), kept.tokens / 1e12, rtol=1e-12)
     names = [trace["name"] for trace in page.drawn["data"]]
     assert "forecast, joint" in names
     assert [f"rung {rung.plan.run}" for rung in expected.rungs] == names[:2]
+
+
+def test_subsets_left_out_are_in_the_link(visit, snapshot):
+    page = opened(visit(), without="ptb")
+    _, without_ptb = found(snapshot, {"without": "ptb"})
+    assert page.title == headline(without_ptb)
+    page.page.get_by_label("Macro loss without").click()
+    page.page.get_by_role("option", name="gab", exact=True).click()
+    page.page.wait_for_url(re.compile("without=gab&without=ptb"))
+    page.settled()
+    asked = {"without": ["gab", "ptb"]}
+    wanted, _ = TrajectoryView.read(asked, snapshot)
+    assert wanted.without == ("gab", "ptb")
+    assert page.title == headline(forecast_shown(snapshot, wanted.choice))
+    page.page.go_back()
+    page.page.wait_for_url(re.compile(r"\?without=ptb$"))
+    assert page.settled().title == headline(without_ptb)
 
 
 def test_the_address_follows_each_control(visit):
@@ -142,6 +163,7 @@ def test_the_address_follows_each_control(visit):
         ("events", "", {"events": "true"}),
         ("x", "flops", {"x": "flops"}),
         ("start", "10 %", {"start": "0.1"}),
+        ("end", "60 %", {"end": "0.6"}),
         ("level", "80 %", {"level": "0.8"}),
         ("method", "joint", {"method": "joint"}),
         ("asymptote", "1.4", {"asymptote": "1.4"}),
@@ -273,8 +295,9 @@ TEXTS = [
     ".st-key-metric label",
     ".st-key-metric input",
     ".st-key-asymptote input",
-    ".st-key-method [aria-checked=true]",
-    ".st-key-method [aria-checked=false]",
+    ".st-key-method input",
+    ".st-key-x [aria-checked=true]",
+    ".st-key-x [aria-checked=false]",
     ".st-key-tab [aria-checked=true]",
     ".st-key-tab [aria-checked=false]",
     ".st-key-rungs label p",

@@ -10,6 +10,7 @@ import pytest
 import delphi_core as dc
 from delphi_core.cli import main
 from delphi_core.cli_text import walk_forward_text
+from delphi_core.records import RECORD_COLUMNS
 
 MACRO = "eval/paloma/macro_loss"
 
@@ -70,6 +71,50 @@ def test_moe_v16_against_active_params(run):
         [3.522, 3.339, 3.154, 3.000, 2.848, 2.725],
         [3.523, 3.341, 3.153, 2.998, 2.848, 2.725],
     ]
+
+
+@pytest.fixture
+def records_file(snapshot, tmp_path):
+    """The 81 runs of Delphi's sweep as a file of the six columns."""
+    file = tmp_path / "mine.csv"
+    rows = snapshot.records("delphi", MACRO)
+    rows = rows[rows["role"].isin(["isoflop", "excluded"])]
+    rows[list(RECORD_COLUMNS)].to_csv(file, index=False)
+    return file
+
+
+@pytest.mark.parametrize("method", ["marin", "parabola", "cubic", "surface"])
+def test_a_file_is_fitted_as_its_ladder_is(run, records_file, method):
+    fit = ("fit", "--method", method, "--compute", "bucket", "--json")
+    status, out, err = run(*fit, "--file", str(records_file))
+    ours = json.loads(run(*fit, "--include-excluded")[1])
+    document = json.loads(out)
+    assert (status, err) == (0, "")
+    assert (document["file"], document["ladder"], document["snapshot"]) == ("mine.csv", None, None)
+    assert (document["metric"], document["runs"]) == (MACRO, 81)
+    for key in ("budgets", "token_law", "params_law"):
+        assert document[key] == ours[key]
+    assert document["loss_law"]["E"] == ours["loss_law"]["E"]
+    status, out, _ = run("fit", "--method", method, "--file", str(records_file))
+    assert (status, out.splitlines()[0]) == (0, f"mine.csv, {MACRO}")
+
+
+def test_a_file_with_several_metrics_needs_one_named(run, records_file):
+    lines = records_file.read_text().splitlines()
+    more = [line.replace(MACRO, "test/metric") for line in lines[1:]]
+    records_file.write_text("\n".join([*lines, *more]) + "\n")
+    fit = ("fit", "--method", "marin", "--json", "--file", str(records_file))
+    status, out, err = run(*fit)
+    assert (status, out) == (1, "")
+    assert err == (
+        f"mine.csv holds 2 metrics ('{MACRO}', 'test/metric'); choose one with --metric.\n"
+    )
+    assert json.loads(run(*fit, "--metric", "test/metric")[1])["runs"] == 81
+    status, _, err = run(*fit, "--metric", "test/metrik")
+    assert (status, err) == (
+        1,
+        "mine.csv has no metric 'test/metrik'; did you mean 'test/metric'?\n",
+    )
 
 
 def test_drop_may_be_given_again(run):
@@ -144,7 +189,14 @@ def test_runs_in_small_budgets_are_named(run):
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["fit", "--method", "spline"], ["fit", "--drop", "x"], ["validate"], ["nonsense"]],
+    [
+        [],
+        ["fit", "--file", "x.csv", "--ladder", "delphi"],
+        ["fit", "--method", "spline"],
+        ["fit", "--drop", "x"],
+        ["validate"],
+        ["nonsense"],
+    ],
 )
 def test_wrong_usage_is_status_2(arguments):
     with pytest.raises(SystemExit) as caught:

@@ -23,11 +23,12 @@ LAYERS = [
     {"figures"},
     {"export"},
     {"trajectories"},
+    {"macro", "events"},
     {"law_tables", "trajectory_tables"},
-    {"law_documents"},
+    {"law_documents", "backtest_tables"},
     {"cli_text", "trajectory_text"},
-    {"cli_arguments"},
-    {"cli_fit", "cli_methods", "cli_forecast", "cli_extract", "cli_snapshot"},
+    {"cli_arguments", "cli_reading", "cli_server"},
+    {"cli_fit", "cli_methods", "cli_forecast", "cli_extract", "cli_trajectories", "cli_snapshot"},
     {"cli", "__main__", "__init__", "web"},
 ]
 # Fits and figures know no files, no network and no page; only errors, words and records of ours.

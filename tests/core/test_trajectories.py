@@ -9,12 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import delphi_core as dc
+from delphi_core.backtest_tables import backtest_document, backtest_of
 from delphi_core.fits.backtest import DEFAULT_FORECASTER
 from delphi_core.fits.forecast_line import GRID
 from delphi_core.trajectories import plan_of, target_metrics, target_named
 from delphi_core.trajectory_tables import (
-    backtest_document,
-    backtest_of,
     forecast_document,
     forecast_of,
     forecast_settings,

@@ -11,6 +11,8 @@ MACRO = "eval_dropless/paloma/macro_loss"
 PTB = "eval_dropless/paloma/ptb/loss"
 C4 = "eval/paloma/c4_en/loss"
 HERO = ("hero", MACRO, "surface", "", "0.9", "fraction", "0.05", False, False, "curve")
+# What views have had since 0.5.0, as links from before open it.
+ADDED = ("1", ())
 
 # (query as shared, view it opened), by release.
 LINKS = [
@@ -31,18 +33,28 @@ LINKS = [
     ),
     ({"target": "delphi-1e23", "x": "flops"}, ("delphi-1e23", C4, "surface", "", "0.9", "flops",
                                                "0.05", False, False, "curve")),
+    # 0.5.0
+    ({"x": "steps", "end": "0.4"}, (*HERO[:5], "steps", *HERO[6:], "0.4")),
+    ({"without": ["gab", "ptb"]}, (*HERO, "1", ("gab", "ptb"))),
+    ({"without": ""}, HERO),
 ]  # fmt: skip
 
 
 def read(query):
     """The view of a query and its notices."""
-    return TrajectoryView.read({name: [value] for name, value in query.items()}, dc.load_snapshot())
+    lists = {name: value if isinstance(value, list) else [value] for name, value in query.items()}
+    return TrajectoryView.read(lists, dc.load_snapshot())
+
+
+def complete(view):
+    """A view with the fields it did not have yet."""
+    return (*view, *ADDED[len(view) - len(HERO) :])
 
 
 @pytest.mark.parametrize(("query", "view"), LINKS)
 def test_old_links_open_the_view_they_opened_then(query, view):
     opened, notices = read(query)
-    assert (astuple(opened), notices) == (view, [])
+    assert (astuple(opened), notices) == (complete(view), [])
 
 
 @pytest.mark.parametrize(("query", "view"), LINKS)
@@ -50,7 +62,7 @@ def test_the_shortest_query_of_a_view_opens_it_again(query, view):
     snapshot = dc.load_snapshot()
     opened, _ = read(query)
     again, notices = TrajectoryView.read(opened.to_query(snapshot), snapshot)
-    assert (astuple(again), notices) == (view, [])
+    assert (astuple(again), notices) == (complete(view), [])
 
 
 @pytest.mark.parametrize(
@@ -64,11 +76,13 @@ def test_the_shortest_query_of_a_view_opens_it_again(query, view):
         ("start", "-1"),
         ("rungs", "yes"),
         ("tab", "x" * 10_000),
+        ("end", "0.05"),
+        ("without", "<img>"),
     ],
 )
 def test_what_is_not_offered_falls_back_with_a_notice(name, value):
     opened, notices = read({name: value})
-    assert astuple(opened) == HERO
+    assert astuple(opened) == complete(HERO)
     assert len(notices) == 1
     assert len(notices[0]) < 1000
 

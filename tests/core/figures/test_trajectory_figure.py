@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from delphi_core.events import events_of
 from delphi_core.figures.trajectory import MOST_POINTS, thinned, trajectory_alt, trajectory_figure
 from delphi_core.figures.trajectory_grid import REACH_PCT, trajectory_grid, trajectory_grid_alt
 from delphi_core.fits.trajectory import Plan, Trajectory
@@ -37,17 +38,20 @@ def test_measured_points_and_their_errors_stand_one_above_the_other(hero):
 
 def test_forecast_and_band_are_the_core_s(hero):
     measured, forecast, _ = hero
-    figure = trajectory_figure(measured, forecast, value_title="loss", start=0.2)
+    figure = trajectory_figure(measured, forecast, value_title="loss", shown=(0.2, 0.9))
     (line,) = [t for t in panel(figure, "y") if t.name.startswith("forecast")]
     places = np.asarray(line.x) / 100
     np.testing.assert_allclose(line.y, forecast.value(places), rtol=1e-12)
     low, high = (t.y for t in panel(figure, "y") if t.name.endswith("band"))
     for drawn, end in zip((low, high), forecast.band(places), strict=True):
         np.testing.assert_allclose(drawn, end, rtol=1e-9)
-    assert places.min() == pytest.approx(0.2)
+    assert (places.min(), places.max()) == pytest.approx((0.2, 0.9))
 
 
-@pytest.mark.parametrize(("x", "scale"), [("fraction", 100), ("tokens", 18.005), ("flops", 2610.9)])
+@pytest.mark.parametrize(
+    ("x", "scale"),
+    [("fraction", 100), ("steps", 390.251), ("tokens", 18.005), ("flops", 2610.9)],
+)
 def test_the_x_axis_counts_what_it_says(hero, x, scale):
     measured, forecast, _ = hero
     figure = trajectory_figure(measured, forecast, value_title="loss", x=x)
@@ -68,12 +72,54 @@ def test_hostile_words_are_escaped(hero):
     measured, forecast, _ = hero
     plan = Plan("<b>run</b>", measured.plan.flops, measured.plan.tokens, 1e9, 1e5)
     own = Trajectory(plan, measured.fractions, measured.steps, measured.tokens, measured.values)
-    events = pd.DataFrame({"fraction": [0.3], "kind": ["<i>"], "text": ["<script>"]})
-    figure = trajectory_figure(own, forecast, value_title="<u>", rungs=(own,), events=events)
+    events = pd.DataFrame({"fraction": 0.3, "kind": "<i>", "text": "<script>", "breaks": True,
+                           "planned": [True, False]})  # fmt: skip
+    figure = trajectory_figure(
+        own, forecast, value_title="<u>", rungs=(own,), events=events, all_events=True
+    )
     text = figure.to_json()
     for tag in ("<b>run", "<i>", "<script>", "<u>"):
         assert tag.replace("<", "\\u003c") not in text
         assert tag not in text
+
+
+def test_where_evaluations_are_missing_nothing_is_drawn(hero):
+    measured, forecast, _ = hero
+    holed = measured.part((measured.fractions < 0.2) | (measured.fractions > 0.25))
+    figure = trajectory_figure(holed, forecast, value_title="loss")
+    for axis in ("y", "y2"):
+        (line,) = [t for t in panel(figure, axis) if t.name.startswith("measured")]
+        (place,) = [i for i, value in enumerate(line.y) if value is None]
+        assert line.x[place] is None
+        assert line.x[place - 1] < 20
+        assert line.x[place + 1] > 25
+    assert list(measured.gaps) == []
+
+
+def test_breaks_are_marked_and_other_events_on_demand(snapshot, hero):
+    measured, forecast, _ = hero
+    events = events_of(snapshot, "hero", measured)
+    few = trajectory_figure(measured, forecast, value_title="loss", events=events)
+    marks = [note.text for note in few.layout.annotations]
+    assert marks[0] == "mixture swap"
+    assert [mark.startswith("planned: ") for mark in marks] == [False, True, True, True]
+    assert not [t for t in few.data if t.name in ("event", "planned event", "seam")]
+    every = trajectory_figure(
+        measured, forecast, value_title="loss", events=events, all_events=True
+    )
+    drawn = {t.name: t for t in every.data if t.name in ("event", "planned event", "seam")}
+    shown = events[events["fraction"] >= 0.05]
+    assert len(drawn["event"].x) == (~shown["planned"]).sum()
+    assert list(drawn["planned event"].x) == pytest.approx([50, 80, 95], abs=0.01)
+    assert list(drawn["seam"].x) == pytest.approx([100 * seam for seam in measured.seams])
+
+
+def test_a_range_keeps_what_is_inside_it(hero):
+    measured, forecast, rungs = hero
+    figure = trajectory_figure(measured, forecast, value_title="", shown=(0.1, 0.4), rungs=rungs)
+    for trace in figure.data:
+        assert min(trace.x) >= 10 - 0.1
+        assert max(trace.x) <= 40 + 0.1
 
 
 def test_without_a_forecast_the_curve_is_drawn_all_the_same(hero):

@@ -12,9 +12,10 @@ from delphi_core.trajectory_tables import forecast_of
 
 
 def raised(*outside):
-    """Alarms where evaluations lie above (1), below (-1) or inside (0) a band from -0.5 to 0.5."""
+    """Alarms where evaluations are 1.6 times the band above (1) or below (-1), or inside (0)."""
     actual = np.array(outside, dtype=float)
-    return alarms(np.full(len(actual), -0.5), np.full(len(actual), 0.5), actual).tolist()
+    levels = (np.full(len(actual), np.exp(value)) for value in (0, -0.1, 0.1))
+    return alarms(*levels, np.exp(0.16 * actual)).tolist()
 
 
 def test_an_alarm_takes_three_of_the_latest_five_on_one_side():
@@ -24,15 +25,19 @@ def test_an_alarm_takes_three_of_the_latest_five_on_one_side():
     assert raised(1, 1, 0, 0, 0, 0, 1, 1) == [False] * 8
     assert raised(1, 1, 1, 0, 0, 0) == [False, False, True, True, True, False]
     assert raised() == []
+    # Outside the band, but not so far.
+    assert raised(0.7, 0.7, 0.7, 0.7, 0.7) == [False] * 5
 
 
 def test_the_false_alarm_rate_counts_curves_not_evaluations():
     steps = np.linspace(0.1, 1, 10)
-    rows = pd.DataFrame({"fraction": steps, "low": -1.0, "high": 1.0, "kind": "left out"})
-    quiet, loud = rows.assign(run="a", actual=0.0), rows.assign(run="b", actual=2.0)
+    rows = pd.DataFrame(
+        {"fraction": steps, "predicted": 2.0, "low": 1.9, "high": 2.1, "kind": "left out"}
+    )
+    quiet, loud = rows.assign(run="a", actual=2.0), rows.assign(run="b", actual=2.3)
     assert false_alarm_rate(pd.concat([quiet, loud])) == (1, 2)
     # The order of rows is not that of training.
-    late = rows.assign(run="c", actual=[0, 0, 2, 0, 0, 0, 0, 2, 0, 2])
+    late = rows.assign(run="c", actual=[2, 2, 3, 2, 2, 2, 2, 3, 2, 3])
     assert false_alarm_rate(late) == (0, 1)
     assert false_alarm_rate(late.sample(frac=1, random_state=0)) == (0, 1)
 

@@ -9,6 +9,7 @@ import pytest
 
 import delphi_core as dc
 from delphi_core.sources.places import Place, PlaceError
+from tests.faults import PASS
 
 FILES = {
     "runs/a+b/tracker_metrics.jsonl": b"{}\n",
@@ -153,6 +154,28 @@ def test_nobody_listening_is_failing_within_the_limit(monkeypatch):
         Place("gs://b", seconds=0.5).read("x")
     assert caught.value.kind == "failing"
     assert time.monotonic() - start < 2
+
+
+@pytest.mark.parametrize("answer", [503, 403])
+def test_what_cannot_be_written_is_said(bucket, faults, answer):
+    faults.when("upload", do=[answer, answer if answer == 403 else PASS])
+    if answer == 403:
+        with pytest.raises(PlaceError, match=r"/x is refused \(403\)") as caught:
+            bucket.place().write("x", b"new")
+        assert caught.value.kind == "refused"
+        assert bucket.state() == {}
+    else:
+        bucket.place().write("x", b"new")
+        assert bucket.get("x") == b"new"
+
+
+def test_a_changed_server_is_seen(bucket, faults, monkeypatch):
+    bucket.put("x", b"1")
+    assert bucket.place().read("x") == b"1"
+    seen = len(faults.seen)
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.server.url)
+    assert bucket.place().read("x") == b"1"
+    assert len(faults.seen) == seen == 1
 
 
 def test_a_machine_without_credentials_is_refused(bucket, monkeypatch, tmp_path):
