@@ -42,8 +42,7 @@ def run_names(records: pd.DataFrame, runs: pd.DataFrame, file: str) -> list[str]
     }
     same: dict[_Configuration, list[str]] = {}
     for run, configuration in known.items():
-        for alias in {configuration, configuration.bucketed()}:
-            same.setdefault(alias, []).append(run)
+        same.setdefault(configuration.bucketed(), []).append(run)
     said = records["run"] if "run" in records else pd.Series(pd.NA, index=records.index)
     said = said.astype(object).where(said.notna(), "")
     # Replicates, which the six columns do not tell apart, are numbered in the order of the file.
@@ -52,7 +51,7 @@ def run_names(records: pd.DataFrame, runs: pd.DataFrame, file: str) -> list[str]
     given = records[list(CONFIGURATION)].itertuples(index=False, name=None)
     for row, cells, run, turn in zip(records.index, given, said, turns, strict=True):
         configuration = _Configuration(*cells)
-        found = same.get(configuration, [])
+        found = same.get(configuration.bucketed(), [])
         made = configuration.name(turn)
         if run or made in known:
             pass
@@ -81,7 +80,11 @@ class _Configuration:
     flops: float
 
     def bucketed(self) -> _Configuration:
-        """The same as researchers pass it around."""
+        """The same with compute as researchers pass it around: what runs are known by.
+
+        Compute as it was logged would do no better: tokens and size leave it no choice, and the
+        way through another unit changes its last bit.
+        """
         return replace(self, flops=float(budget_bucket(self.flops)))
 
     def name(self, turn: int) -> str:

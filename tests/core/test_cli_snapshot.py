@@ -196,6 +196,44 @@ def test_records_and_trajectories(run, tmp_path):
     assert len(set(tables["trajectories"]["source"][-1:]) | set(tables["runs"]["source"][-1:])) == 1
 
 
+def test_what_was_extracted_is_built_in(run, bucket, snapshot, tmp_path, capsys):
+    """Run folders to records and trajectories, and both into a snapshot."""
+    own = snapshot.records("delphi", "eval/paloma/macro_loss").head(5)
+    for row in own.itertuples():
+        summary = {
+            "throughput/total_tokens": row.tokens,
+            "throughput/total_gflops": row.flops / 1e9,
+            "parameter_count": row.params,
+            "eval/paloma/macro_loss": row.value,
+            "test/metric": row.value - 1,
+        }
+        file = json.dumps({"config": {}, "summary": summary}) + "\n"
+        bucket.put(f"isoflop/{row.run}/tracker_metrics.jsonl", file)
+    lines = [{"step": s, "throughput/total_tokens": 10.0 * s, "eval/loss": 9.0} for s in range(3)]
+    bucket.put(f"isoflop/{RUN}/eval_metrics.jsonl", "\n".join(map(json.dumps, lines)) + "\n")
+    runs, records, points = f"{bucket.url}/isoflop", tmp_path / "r.csv", tmp_path / "p.csv"
+    metrics = ("--metric", "eval/paloma/macro_loss", "--metric", "test/metric")
+    label = ("--label", "adamh_scaling_v6")
+    assert main(["extract", runs, *label, *metrics, "--out", str(records)]) == 0
+    wanted = ("--run", RUN, "--metric", "eval/loss", "--ladder", "delphi")
+    assert main(["trajectories", runs, *wanted, "--out", str(points)]) == 0
+    capsys.readouterr()
+    out = tmp_path / "built"
+    status, _, _ = run(
+        *("build", "bundled", "--records", records, "--trajectories", points, "--out", out),
+        *("--ladder", "delphi", "--source-url", runs),
+    )
+    assert status == 0
+    status, text, _ = run("diff", "bundled", out)
+    assert [line for line in text.splitlines() if not line.startswith(" ")] == [
+        "metrics: 1 added",
+        "evals: 5 added",
+        "trajectories: 3 added",
+        "sources: 1 added",
+    ]
+    assert dc.load_snapshot(out).tables["sources"].iloc[-1]["url"] == runs
+
+
 def test_mistakes_are_status_1(run, tmp_path):
     out = tmp_path / "out"
     status, text, err = run("build", "bundled", tmp_path / "nowhere", "--out", out)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
@@ -62,6 +63,20 @@ def test_what_is_published_is_what_is_read(destination, new, snapshot):
     assert dc.load_snapshot(destination.below(first.pointer.folder)).id == snapshot.id
     assert publish(Place(str(BUNDLED)), destination).pointer == first.pointer
     assert dc.load_snapshot(destination).id == snapshot.id
+
+
+def test_a_reader_meanwhile_has_one_of_both(destination, new, snapshot):
+    publish(Place(str(BUNDLED)), destination)
+    both = {snapshot.id, dc.load_snapshot(new).id}
+    seen = []
+    with ThreadPoolExecutor(1) as pool:
+        publication = pool.submit(publish, Place(str(new)), destination)
+        while not publication.done():
+            seen.append(dc.load_snapshot(destination).id)
+        publication.result()
+    assert seen
+    assert set(seen) <= both
+    assert dc.load_snapshot(destination).id != snapshot.id
 
 
 def test_publishing_twice_writes_once(bucket, new):

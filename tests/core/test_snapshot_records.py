@@ -1,5 +1,6 @@
 """Files of records and of trajectories become rows of a snapshot, and what they refer to does."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -67,6 +68,14 @@ def test_records_that_are_there_already_change_nothing(build, suite, snapshot):
     copy, notes, _ = build(suite, ladder="delphi")
     assert copy.id == snapshot.id
     assert notes == ()
+
+
+def test_compute_in_another_unit_is_of_the_same_runs(build, snapshot, tmp_path):
+    records = snapshot.records("delphi", MACRO)
+    records = records[records["role"].isin(["isoflop", "excluded"])][list(RECORD_COLUMNS)]
+    through = records.assign(flops=np.nextafter(records["flops"], np.inf))
+    through.to_csv(tmp_path / "records.csv", index=False)
+    assert build(tmp_path / "records.csv", ladder="delphi")[0].id == snapshot.id
 
 
 def test_a_further_metric_goes_to_the_same_runs(build, suite, snapshot):
