@@ -109,7 +109,7 @@ def test_lines_are_counted_where_there_are_many(snapshot, other):
     assert len(diff_document(diffs)["evals"]["changed"]) == 334
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=25)
 @given(st.sampled_from(sorted(TABLES)), st.data())
 def test_a_changed_cell_is_named_exactly(snapshot, name, data):
     """Any cell that is no part of a key: its table, row and column, old and new."""

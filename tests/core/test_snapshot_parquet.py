@@ -93,7 +93,7 @@ CELLS = st.tuples(
 )
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(st.lists(CELLS, min_size=1, max_size=5, unique=True))
 def test_both_forms_give_what_was_written(rows):
     frame = pd.DataFrame(rows, columns=list(MADE.column_names))
