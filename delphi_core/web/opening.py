@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
 from delphi_core.web.footer import remember_shown
+from delphi_core.web.headings import remember_heading
 from delphi_core.web.loading import kept_snapshot
 from delphi_core.web.messages import snapshot_notice
 from delphi_core.web.page_url import shown_view
@@ -20,7 +22,21 @@ if TYPE_CHECKING:
     View = TypeVar("View", bound=ViewState)
 
 
-def opened(kind: type[View]) -> tuple[Snapshot, View, DeltaGenerator]:
+@dataclass(frozen=True)
+class Headline:
+    """The place above a page's controls where its finding will stand."""
+
+    place: DeltaGenerator
+    snapshot: Snapshot
+    view: ViewState
+
+    def title(self, finding: str) -> None:
+        """Head the page, and its link's preview, with what it shows."""
+        self.place.title(finding)
+        remember_heading(self.snapshot.id, self.view, finding)
+
+
+def opened(kind: type[View]) -> tuple[Snapshot, View, Headline]:
     """The snapshot in use, the view to show now, and the place of the headline above it.
 
     Call it before the page makes the widgets that the view names.
@@ -36,7 +52,8 @@ def opened(kind: type[View]) -> tuple[Snapshot, View, DeltaGenerator]:
         The snapshot holds nothing that the page could show.
     """
     kept = kept_snapshot()
-    headline = st.empty()
+    place = st.empty()
     remember_shown(kept)
     snapshot_notice(kept)
-    return kept.snapshot, shown_view(kind, kept.snapshot), headline
+    view = shown_view(kind, kept.snapshot)
+    return kept.snapshot, view, Headline(place, kept.snapshot, view)
