@@ -9,6 +9,7 @@ import streamlit as st
 from delphi_core.web.footer import remember_shown
 from delphi_core.web.loading import kept_snapshot
 from delphi_core.web.messages import snapshot_notice
+from delphi_core.web.own import with_own
 from delphi_core.web.page_url import shown_view
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 def opened(kind: type[View]) -> tuple[Snapshot, View, DeltaGenerator]:
     """The snapshot in use, the view to show now, and the place of the headline above it.
+
+    The snapshot holds the visitor's own ladder, if there is one, where the page chooses a ladder.
 
     Call it before the page makes the widgets that the view names.
 
@@ -39,4 +42,8 @@ def opened(kind: type[View]) -> tuple[Snapshot, View, DeltaGenerator]:
     headline = st.empty()
     remember_shown(kept)
     snapshot_notice(kept)
-    return kept.snapshot, shown_view(kind, kept.snapshot), headline
+    snapshot = kept.snapshot
+    if "ladder" in kind.__dataclass_fields__:
+        # Pages that choose no ladder have no use for the visitor's own.
+        snapshot = with_own(snapshot)
+    return snapshot, shown_view(kind, snapshot), headline
