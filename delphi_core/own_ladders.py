@@ -46,6 +46,8 @@ class OwnLadders:
         Its name.
     size
         What its column params holds.
+    fitted
+        Ids of the ladders that curves can be fitted to.
     tables
         The rows that it adds, by table; to be read, not changed.
     sentences
@@ -55,6 +57,7 @@ class OwnLadders:
     id: str
     file: str
     size: Size
+    fitted: tuple[str, ...]
     tables: Mapping[str, pd.DataFrame]
     sentences: tuple[str, ...]
 
@@ -112,7 +115,8 @@ def parse_own_ladders(data: bytes, name: str, size: Size = "params") -> OwnLadde
     records, ignored = checked_records(data, file)
     tables, ladders = own_rows(records, file, OWN, size)
     found = {ladder: _curves(tables, ladder, size) for ladder in ladders}
-    if not any(found[ladder].curves for ladder in ladders):
+    fitted = tuple(ladder for ladder in ladders if found[ladder].curves)
+    if not fitted:
         reasons = [f"{file}: {sentence}" for ladder in ladders for sentence in found[ladder].why]
         raise DataError(list(dict.fromkeys(reasons)))
     sentences = [
@@ -130,7 +134,7 @@ def parse_own_ladders(data: bytes, name: str, size: Size = "params") -> OwnLadde
         ]
     )
     content = sha256(data + f"{file} {size}".encode())
-    return OwnLadders(content[:12], file, size, tables, tuple(sentences))
+    return OwnLadders(content[:12], file, size, fitted, tables, tuple(sentences))
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,9 +213,11 @@ class _Found:
         curves = {
             budget.flops for found in self.curves.values() for budget in found if budget.has_curve
         }
-        words = f"{count(len(budgets), 'budget')}, {len(curves)} of them with a curve"
-        words += f" for {count(len(self.curves), 'metric')}"
-        return words + (f"; {count(len(self.why), 'metric')} without" if self.why else "")
+        each = "each" if len(curves) == len(budgets) else f"{len(curves)} of them"
+        words = f"{count(len(budgets), 'budget')}, {each} with a curve"
+        if self.why:
+            words += f"; {len(self.curves)} of {len(self.curves) + len(self.why)} metrics have any"
+        return words
 
 
 def _described(tables: Mapping[str, pd.DataFrame], ladder: str) -> str:
@@ -220,7 +226,7 @@ def _described(tables: Mapping[str, pd.DataFrame], ladder: str) -> str:
     metrics = evals["metric"].nunique()
     title = tables["ladders"].set_index("ladder").loc[ladder, "title"]
     return (
-        f"{str(title).removeprefix('Yours: ')}: {count(len(evals), 'record')} of "
+        f"{title}: {count(len(evals), 'record')} of "
         f"{count(len(runs), 'run')} and {count(metrics, 'metric')}"
     )
 
@@ -229,9 +235,9 @@ def _curves(tables: Mapping[str, pd.DataFrame], ladder: str, size: Size) -> _Fou
     runs, evals = _rows(tables, "runs", ladder), _rows(tables, "evals", ladder)
     curves: dict[str, tuple[Sampled, ...]] = {}
     why: list[str] = []
-    for metric in evals["metric"].unique():
+    for metric, values in evals.groupby("metric", sort=False):
         try:
-            budgets = sampled_budgets(join_records(runs, evals, metric, size))
+            budgets = sampled_budgets(join_records(runs, values, str(metric), size))
         except FitError as error:
             why.append(str(error))
             continue

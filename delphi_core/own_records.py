@@ -20,7 +20,7 @@ Size = Literal["params", "active_params"]
 
 MOST_ROWS = 20_000
 MOST_COLUMNS = 100
-MOST_METRICS = 200
+MOST_METRICS = 100
 MOST_LABELS = 20
 MOST_RUNS = 1000
 """Of one ladder. The slowest view, every method side by side, takes seconds on so many."""
@@ -108,7 +108,7 @@ def own_rows(
     # Written and read again, to the last bit, so that a file makes here what it makes in
     # `snapshot build`.
     text = records.to_csv(index=False, lineterminator="\r\n")
-    about = {"title": f"Yours: {file}", "about": f"Records of {file}.", "params_column": size}
+    about = {"title": f"Your {file}", "about": f"Records of {file}.", "params_column": size}
     add_records(gathered, file, text.encode(), Origin(ladder, about=about))
     gathered.raise_any()
     tables = {name: rows.frame for name, rows in gathered.rows.items()}
@@ -152,7 +152,7 @@ def _split(
     rows = [
         tables["ladders"].assign(
             ladder=own,
-            title=f"Yours: {file}, {_short(label)}",
+            title=f"Your {file}, {_short(label)}",
             about=f"Records of {file} with the label {_short(label)}.",
             default_metric=first[own],
         )

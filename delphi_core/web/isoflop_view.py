@@ -9,7 +9,7 @@ import numpy as np
 
 from delphi_core.errors import DataError, FitError
 from delphi_core.fits.sampled import sampled_budgets
-from delphi_core.records import SWEEP_ROLES, budget_id
+from delphi_core.records import SWEEP_ROLES, budget_id, join_records
 from delphi_core.web.per_snapshot import per_snapshot
 from delphi_core.web.view_state import Asked, ViewState
 
@@ -171,16 +171,22 @@ def _offers(snapshot: Snapshot) -> dict[str, dict[str, Offer]]:
 @per_snapshot
 def _ladder_offers(snapshot: Snapshot, ladder: str) -> dict[str, Offer]:
     """Metric to what is offered of it; of a visitor's own ladder nothing else is found anew."""
-    every = {metric: _offer(snapshot, ladder, metric) for metric in snapshot.metrics(ladder)}
+    runs, evals = (snapshot.tables[name] for name in ("runs", "evals"))
+    runs, evals = runs[runs["ladder"] == ladder], evals[evals["ladder"] == ladder]
+    size = snapshot.ladder(ladder).params_column
+    every = {
+        str(metric): _offer(join_records(runs, values, str(metric), size))
+        for metric, values in evals.groupby("metric", sort=False)
+    }
+    offered = [metric for metric in snapshot.tables["metrics"]["metric"] if metric in every]
     return {
-        metric: offer
-        for metric, offer in every.items()
-        if offer.has_curve or len(published_parabolas(snapshot, ladder, metric))
+        metric: every[metric]
+        for metric in offered
+        if every[metric].has_curve or len(published_parabolas(snapshot, ladder, metric))
     }
 
 
-def _offer(snapshot: Snapshot, ladder: str, metric: str) -> Offer:
-    records = snapshot.records(ladder, metric)
+def _offer(records: pd.DataFrame) -> Offer:
     try:
         has_curve = any(budget.has_curve for budget in sampled_budgets(records))
     except FitError:

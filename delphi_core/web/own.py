@@ -59,7 +59,7 @@ def own_ladder(snapshot: Snapshot) -> None:
     if own is None:
         _ask(snapshot)
     else:
-        _tell(snapshot, own)
+        _tell(own)
 
 
 def _ask(snapshot: Snapshot) -> None:
@@ -84,17 +84,18 @@ def _ask(snapshot: Snapshot) -> None:
         st.download_button(
             "Template", content, "template.csv", "text/csv", key="template_csv", on_click="ignore"
         )
-        st.markdown(plain(f"The template holds {snapshot.title(ladder)}: it can be used as it is."))
+        st.markdown(
+            plain(f"The template holds runs of {snapshot.title(ladder)}; it can be used as it is.")
+        )
 
 
-def _tell(snapshot: Snapshot, own: OwnLadders) -> None:
-    first = next(ladder for ladder in isoflop_ladders(snapshot) if ladder in own.ladders)
+def _tell(own: OwnLadders) -> None:
     with st.container(border=True, key="own_taken"):
         st.markdown("\n".join(f"- {plain(sentence)}" for sentence in own.sentences))
         st.markdown("Used in this visit only. Nobody else sees it.")
-        with st.container(horizontal=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
             for page, title in (("isoflop", "IsoFLOP"), ("scaling", "Scaling law")):
-                query = {"ladder": first}
+                query = {"ladder": own.fitted[0]}
                 st.page_link(f"pages/{page}.py", label=f"See it on {title}", query_params=query)
             st.button("Remove", key="own_remove", on_click=_remove)
 
