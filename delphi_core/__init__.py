@@ -22,6 +22,7 @@ from delphi_core.fits.power_law import PowerLaw, fit_params_law, fit_token_law
 from delphi_core.fits.surface import Surface, SurfaceFit, fit_surface
 from delphi_core.fits.walk_forward import walk_forward_all
 from delphi_core.law_tables import fit_methods, held_out_table, methods_table
+from delphi_core.own_ladders import OwnLadders, read_own_ladders, with_own_ladders
 from delphi_core.records import budget_bucket
 from delphi_core.snapshot import Ladder, Snapshot, current_version, load_snapshot
 from delphi_core.sources.extract import extract
@@ -46,6 +47,7 @@ __all__ = [
     "LossLaw",
     "LossLawFit",
     "Optima",
+    "OwnLadders",
     "Place",
     "PowerLaw",
     "Snapshot",
@@ -71,8 +73,10 @@ __all__ = [
     "methods_table",
     "optima_of",
     "published_optima_of",
+    "read_own_ladders",
     "read_records",
     "seed_noise",
     "targets",
     "walk_forward_all",
+    "with_own_ladders",
 ]

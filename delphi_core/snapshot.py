@@ -75,6 +75,15 @@ class Snapshot:
     created_at: str
     tables: Mapping[str, pd.DataFrame]
 
+    @property
+    def named(self) -> str:
+        """Its id and its day, as captions name it."""
+        return f"Snapshot {self.id} of {self.created_at[:10]}"
+
+    def part(self, ladder: str) -> Snapshot:  # noqa: ARG002 - all its ladders are of one part
+        """The snapshot that a ladder's figures come from: this one."""
+        return self
+
     def ladder(self, ladder: str) -> Ladder:
         """Description of a ladder.
 

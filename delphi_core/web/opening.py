@@ -11,6 +11,7 @@ from delphi_core.web.footer import remember_shown
 from delphi_core.web.headings import remember_heading
 from delphi_core.web.loading import kept_snapshot
 from delphi_core.web.messages import snapshot_notice
+from delphi_core.web.own import with_own
 from delphi_core.web.page_url import shown_view
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class Headline:
 def opened(kind: type[View]) -> tuple[Snapshot, View, Headline]:
     """The snapshot in use, the view to show now, and the place of the headline above it.
 
+    The snapshot holds the visitor's own ladder, if there is one, where the page chooses a ladder.
+
     Call it before the page makes the widgets that the view names.
 
     Parameters
@@ -55,5 +58,9 @@ def opened(kind: type[View]) -> tuple[Snapshot, View, Headline]:
     place = st.empty()
     remember_shown(kept)
     snapshot_notice(kept)
-    view = shown_view(kind, kept.snapshot)
-    return kept.snapshot, view, Headline(place, kept.snapshot, view)
+    snapshot = kept.snapshot
+    if "ladder" in kind.__dataclass_fields__:
+        # Pages that choose no ladder have no use for the visitor's own.
+        snapshot = with_own(snapshot)
+    view = shown_view(kind, snapshot)
+    return snapshot, view, Headline(place, snapshot, view)
