@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+CHUNK = 20_000
+"""Rows that are made into text at once."""
 
 _RUN = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 _MARKED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
@@ -29,16 +32,34 @@ def spreadsheet_csv(table: pd.DataFrame, columns: Sequence[str] | None = None) -
     columns
         Which columns, in which order; all by default.
     """
-    safe = table if columns is None else table[list(columns)]
+    chosen = table if columns is None else table[list(columns)]
+    return "".join(spreadsheet_chunks(chosen))
+
+
+def spreadsheet_chunks(table: pd.DataFrame, rows: int = CHUNK) -> Iterator[str]:
+    """The same CSV in parts, each made when it is asked for.
+
+    Parameters
+    ----------
+    table
+        Any.
+    rows
+        In each part; the first has the header as well.
+    """
+    for start in range(0, max(len(table), 1), rows):
+        yield _csv(table.iloc[start : start + rows], header=start == 0)
+
+
+def _csv(table: pd.DataFrame, *, header: bool) -> str:
     texts = [
         name
-        for name, dtype in safe.dtypes.items()
+        for name, dtype in table.dtypes.items()
         if pd.api.types.is_object_dtype(dtype) or pd.api.types.is_string_dtype(dtype)
     ]
-    safe = safe.assign(**{str(name): safe[name].map(_marked) for name in texts})
+    safe = table.assign(**{str(name): table[name].map(_marked) for name in texts})
     # Lines end as RFC 4180 has it: with a bare line feed a carriage return in a cell would stand
     # unquoted and break its row.
-    return safe.to_csv(index=False, lineterminator="\r\n")
+    return safe.to_csv(index=False, lineterminator="\r\n", header=header)
 
 
 def unmarked(cells: pd.Series) -> pd.Series:

@@ -13,6 +13,7 @@ from delphi_core.web.loading import kept_snapshot
 from delphi_core.web.messages import snapshot_notice
 from delphi_core.web.own import with_own
 from delphi_core.web.page_url import shown_view
+from delphi_core.web.share import share_popover
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -32,9 +33,11 @@ class Headline:
     view: ViewState
 
     def title(self, finding: str) -> None:
-        """Head the page, and its link's preview, with what it shows."""
-        self.place.title(finding)
+        """Head the page, and its link's preview, with what it shows; beside it how to share it."""
         remember_heading(self.snapshot.id, self.view, finding)
+        with self.place.container(horizontal=True, vertical_alignment="top"):
+            st.title(finding, width="stretch")
+            share_popover(self.snapshot, self.view)
 
 
 def opened(kind: type[View]) -> tuple[Snapshot, View, Headline]:

@@ -6,13 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import streamlit as st
 
 from delphi_core.backtest_tables import backtest_of
 from delphi_core.errors import FitError
 from delphi_core.fits.forecasters import FORECAST_METHODS
 from delphi_core.macro import line_of
-from delphi_core.snapshot import Snapshot
 from delphi_core.trajectories import Target, target_metrics, target_named
 from delphi_core.trajectory_tables import (
     forecast_of,
@@ -20,15 +18,13 @@ from delphi_core.trajectory_tables import (
     forecast_table,
     rungs_of,
 )
+from delphi_core.web.fit_cache import shared_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from delphi_core.fits.trajectory import Trajectory
     from delphi_core.fits.trajectory_forecast import TrajectoryForecast
+    from delphi_core.snapshot import Snapshot
     from delphi_core.web.trajectory_view import TrajectoryChoice
-
-_BY_ID: dict[str | type[Any], Callable[[Any], Any]] = {Snapshot: lambda snapshot: snapshot.id}
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +53,7 @@ class Shown:
     problem: str = ""
 
 
-@st.cache_resource(max_entries=300, show_spinner="Forecasting ...", hash_funcs=_BY_ID)
+@shared_cache(max_entries=300, show_spinner="Forecasting ...")
 def shown(snapshot: Snapshot, choice: TrajectoryChoice) -> Shown:
     """Forecast and measured curve of a choice."""
     target = target_named(snapshot, choice.target)
@@ -108,7 +104,7 @@ def methods_compared(snapshot: Snapshot, choice: TrajectoryChoice) -> pd.DataFra
     return pd.DataFrame(rows)
 
 
-@st.cache_resource(max_entries=100, show_spinner="Forecasting every metric ...", hash_funcs=_BY_ID)
+@shared_cache(max_entries=100, show_spinner="Forecasting every metric ...")
 def metrics_shown(snapshot: Snapshot, choice: TrajectoryChoice) -> tuple[tuple[str, Shown], ...]:
     """Forecast and measured line of every metric that all rungs have and an evaluation meets."""
     target = target_named(snapshot, choice.target)
@@ -135,7 +131,7 @@ def metrics_compared(metrics: tuple[tuple[str, Shown], ...]) -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values("error_pct", kind="stable") if rows else pd.DataFrame()
 
 
-@st.cache_resource(max_entries=100, show_spinner="Backtesting ...", hash_funcs=_BY_ID)
+@shared_cache(max_entries=100, show_spinner="Backtesting ...")
 def backtested(snapshot: Snapshot, choice: TrajectoryChoice) -> pd.DataFrame:
     """Backtests of every forecaster on the rungs, in the view's metric."""
     target = target_named(snapshot, choice.target)
