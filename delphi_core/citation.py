@@ -57,11 +57,12 @@ class Citation:
     def bibtex(self) -> str:
         """An entry for a bibliography; LaTeX's own characters in it are escaped."""
         fields = {
+            # In braces of its own, a title keeps its capitals.
             "title": f"{{{_latex(self.title)}}}",
-            "howpublished": f"{{{NAME} {_latex(self.version)}}}",
-            "year": f"{{{_latex(self.made[:4])}}}",
-            "note": f"{{{_latex(self._figures.capitalize())}}}",
-            "url": f"{{{_address(self.link)}}}",
+            "howpublished": f"{NAME} {_latex(self.version)}",
+            "year": _latex(self.made[:4]),
+            "note": _latex(self._figures).capitalize(),
+            "url": _address(self.link),
         }
         lines = ",\n".join(f"  {name:12} = {{{value}}}" for name, value in fields.items())
         return f"@misc{{{self.key},\n{lines}\n}}"

@@ -44,6 +44,19 @@ def base_address(own: str) -> str:
     return ""
 
 
+def request_address(scheme: str, host: str) -> str:
+    """What a request says it reached the server at; empty where that is no host.
+
+    Parameters
+    ----------
+    scheme
+        http or https.
+    host
+        Its header Host, which may be forged.
+    """
+    return f"{scheme}://{host}" if re.fullmatch(_HOST, host) else ""
+
+
 def page_link(base: str, path: str, query: Mapping[str, Sequence[str]]) -> str:
     """Address that opens a view.
 

@@ -35,9 +35,11 @@ class Headline:
     def title(self, finding: str) -> None:
         """Head the page, and its link's preview, with what it shows; beside it how to share it."""
         remember_heading(self.snapshot.id, self.view, finding)
-        with self.place.container(horizontal=True, vertical_alignment="top"):
-            st.title(finding, width="stretch")
-            share_popover(self.snapshot, self.view)
+        with self.place.container():
+            heading, share = st.columns([7, 1], vertical_alignment="top")
+            heading.title(finding)
+            with share.container(horizontal=True, horizontal_alignment="right"):
+                share_popover(self.snapshot, self.view)
 
 
 def opened(kind: type[View]) -> tuple[Snapshot, View, Headline]:

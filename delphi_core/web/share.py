@@ -55,7 +55,7 @@ def share_popover(snapshot: Snapshot, view: ViewState) -> None:
         title = heading_of(snapshot.id, view)
         cited = citation(shared, page, view, _base(page), title)
         _copied("Link", {"share_link": cited.link})
-        _copied("Embed", {"share_embed": embed_code(cited.link, cited.title)}, "html")
+        _copied("Embed", {"share_embed": embed_code(cited.link, cited.title)})
         addresses = _addresses(shared, page, view)
         tables = {f"share_{name}": address for name, address in addresses.items()}
         _copied("Tables (CSV; .json and .metadata.json as well)", tables)
@@ -94,13 +94,13 @@ def address_lines(snapshot: Snapshot, view: ViewState) -> None:
         return
     st.markdown("The same tables by their addresses, in Python, in R and in a shell:")
     lines = [pandas_line(address, name) for name, address in addresses.items()]
-    _code("\n".join(["import pandas as pd", *lines]), "lines_pandas", "python")
-    _code("\n".join(r_line(address, name) for name, address in addresses.items()), "lines_r", "r")
+    _code("\n".join(["import pandas as pd", *lines]), "lines_pandas")
+    _code("\n".join(r_line(address, name) for name, address in addresses.items()), "lines_r")
     lines = [
         curl_line(address, f"{page.file_name(view, name)}.csv")
         for name, address in addresses.items()
     ]
-    _code("\n".join(lines), "lines_curl", "bash")
+    _code("\n".join(lines), "lines_curl")
 
 
 def _makers(
@@ -132,16 +132,17 @@ def _is_own(snapshot: Snapshot, view: ViewState) -> bool:
     return getattr(view, "ladder", "") in ("", *snapshot.own.ladders)
 
 
-def _copied(title: str, texts: dict[str, str], language: str | None = None) -> None:
+def _copied(title: str, texts: dict[str, str]) -> None:
     """Texts that can be copied, under a title."""
     st.markdown(f"**{title}**")
     for key, text in texts.items():
-        _code(text, key, language)
+        _code(text, key)
 
 
-def _code(text: str, key: str, language: str | None) -> None:
+def _code(text: str, key: str) -> None:
+    """A text with a button that copies it; in no colours, some of which are hard to read."""
     with st.container(key=key):
-        st.code(text, language=language, wrap_lines=True)
+        st.code(text, language=None, wrap_lines=True)
 
 
 def _csv(make: Callable[[], pd.DataFrame]) -> str:
