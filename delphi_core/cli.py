@@ -14,6 +14,7 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from delphi_core.cli_forecast import add_forecast_commands
+from delphi_core.cli_plan import add_plan_command
 from delphi_core.cli_text import fit_text, methods_text, walk_forward_text
 from delphi_core.errors import DataError, DelphiError
 from delphi_core.export import isoflop_document, plain_rows
@@ -259,6 +260,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     walk.add_argument("--json", action="store_true", help="print JSON and nothing else")
     add_forecast_commands(commands)
+    add_plan_command(commands)
     validate = commands.add_parser("validate", help="check a CSV file of records")
     validate.set_defaults(command=_validate)
     validate.add_argument("file", metavar="FILE.csv")

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count
-from math import ceil, isfinite, log2, sqrt
+from math import ceil, log2, sqrt
 from typing import TYPE_CHECKING
 
 from delphi_core.errors import FitError, quoted
-from delphi_core.fits.forecast import LARGEST_TARGET, SMALLEST_TARGET
+from delphi_core.fits.training_budget import check_budget
 from delphi_core.words import flops_words
 
 if TYPE_CHECKING:
@@ -239,11 +239,7 @@ def _widths(step: int) -> Iterator[int]:
 
 
 def _check(flops: float, hidden_dim: int) -> None:
-    if not (isfinite(flops) and SMALLEST_TARGET <= flops <= LARGEST_TARGET):
-        raise FitError(
-            f"the budget is {quoted(flops)}; it must be from {SMALLEST_TARGET:g} to "
-            f"{LARGEST_TARGET:g} FLOP."
-        )
+    check_budget(flops)
     if hidden_dim % WIDTH_STEP or not NARROWEST <= hidden_dim <= WIDEST:
         raise FitError(
             f"the width is {quoted(hidden_dim)}; the recipe takes multiples of {WIDTH_STEP} from "

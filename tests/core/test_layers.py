@@ -18,10 +18,10 @@ LAYERS = [
     {"export"},
     {"trajectories"},
     {"macro", "events"},
-    {"law_tables", "trajectory_tables"},
-    {"law_documents", "backtest_tables"},
-    {"cli_text", "trajectory_text"},
-    {"cli_forecast"},
+    {"law_tables", "trajectory_tables", "plan_input", "plan_tables"},
+    {"law_documents", "backtest_tables", "plan_documents"},
+    {"cli_text", "trajectory_text", "plan_text"},
+    {"cli_forecast", "cli_plan"},
     {"cli", "__main__", "__init__", "web"},
 ]
 # Fits and figures know no files, no network and no page; only errors, words and records of ours.

@@ -138,7 +138,7 @@ def test_every_setting_has_a_unit():
 @pytest.mark.parametrize(
     ("flops", "width", "words"),
     [
-        (0.0, 512, "the budget is '0.0'; it must be from 1e+15 to 1e+26 FLOP."),
+        (0.0, 512, "the budget is '0'; it must be from 1e+15 to 1e+26 FLOP."),
         (1e40, 512, "the budget is '1e+40'"),
         (float("nan"), 512, "the budget is 'nan'"),
         (-1e22, 512, "the budget is '-1e+22'"),
