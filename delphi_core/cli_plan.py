@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from delphi_core.errors import DataError
+from delphi_core.export import plain_rows
+from delphi_core.fits.law_choice import CHOSEN_ON
 from delphi_core.fits.law_methods import CURVES
+from delphi_core.fits.recipe import RECIPE_LADDER
+from delphi_core.fits.valley_backtest import DEFAULT_VALLEY, valley_scores
 from delphi_core.plan_documents import plan_csv, plan_json, plan_yaml
 from delphi_core.plan_input import CHIP_PARTS, typed_budgets, typed_chips, typed_width
-from delphi_core.plan_tables import RECIPE_LADDER, plan
-from delphi_core.plan_text import plan_text
+from delphi_core.plan_tables import plan, valley_backtest_of
+from delphi_core.plan_text import plan_text, valley_scores_text
 from delphi_core.snapshot import load_snapshot
 
 if TYPE_CHECKING:
@@ -58,6 +65,35 @@ def add_plan_command(commands: argparse._SubParsersAction[argparse.ArgumentParse
     forms = command.add_mutually_exclusive_group()
     for form, content in (("json", "JSON"), ("yaml", "YAML"), ("csv", "CSV, one row a budget,")):
         forms.add_argument(f"--{form}", action="store_true", help=f"print {content} and no more")
+    backtest = commands.add_parser(
+        "plan-backtest", help="every form of the valley on later budgets, and which is used"
+    )
+    backtest.set_defaults(command=_backtest)
+    backtest.add_argument(
+        "--ladder", help=f"only this ladder (default: those of the choice, {', '.join(CHOSEN_ON)})"
+    )
+    backtest.add_argument("--snapshot", metavar="PATH", help="folder of another snapshot")
+    backtest.add_argument("--json", action="store_true", help="print JSON and nothing else")
+
+
+def _backtest(options: argparse.Namespace) -> int:
+    snapshot = load_snapshot(options.snapshot)
+    ladders = [options.ladder] if options.ladder else list(CHOSEN_ON)
+    tables = {ladder: valley_backtest_of(snapshot, ladder) for ladder in ladders}
+    scores = valley_scores(tables)
+    if options.json:
+        rows = pd.concat([table.assign(ladder=ladder) for ladder, table in tables.items()])
+        document = {
+            "snapshot": snapshot.id,
+            "ladders": ladders,
+            "used": DEFAULT_VALLEY,
+            "scores": plain_rows(scores),
+            "forecasts": plain_rows(rows),
+        }
+        print(json.dumps(document, indent=2, allow_nan=False))
+    else:
+        print(valley_scores_text(scores, ladders))
+    return DONE
 
 
 def _plan(options: argparse.Namespace) -> int:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from delphi_core.export import plain_rows
-from delphi_core.fits.recipe import UNITS
-from delphi_core.plan_tables import RECIPE_LADDER, recipe_notes
+from delphi_core.fits.recipe import RECIPE_LADDER, UNITS
+from delphi_core.plan_tables import recipe_notes
 
 if TYPE_CHECKING:
     from delphi_core.plan_tables import LadderPlan
 
 NO_RECIPE = (
-    f"The recipe that is known is that of ladder {RECIPE_LADDER}; this ladder has another, which "
-    "is not published in full."
+    f"No recipe here: the one that is known in full is that of ladder {RECIPE_LADDER}, and this "
+    "ladder was trained by another."
 )
 
 

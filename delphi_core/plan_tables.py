@@ -12,17 +12,20 @@ import pandas as pd
 
 from delphi_core.errors import DataError, FitError, did_you_mean
 from delphi_core.fits.deviations import OVERTRAINING, deviation_at, deviations
+from delphi_core.fits.isoflop import IsoflopFit
 from delphi_core.fits.law_choice import DEFAULT_METHOD, default_curve
-from delphi_core.fits.law_methods import CURVES, LawMethod
+from delphi_core.fits.law_methods import CURVES, LawMethod, isoflop_settings
 from delphi_core.fits.law_settings import LawSettings
 from delphi_core.fits.nearest_runs import nearest_runs
 from delphi_core.fits.planner import PlannerFit
 from delphi_core.fits.recipe import (
     MOST_TOKENS_PER_PARAM,
+    RECIPE_LADDER,
     Recipe,
     delphi_recipe,
     nearest_width,
 )
+from delphi_core.fits.valley_backtest import valley_backtest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +35,6 @@ if TYPE_CHECKING:
     from delphi_core.fits.planner import Plan, Planner
     from delphi_core.snapshot import Ladder, Snapshot
 
-RECIPE_LADDER = "delphi"
-"""The ladder whose recipe is known."""
 _SETTINGS = ["hidden_dim", "layers", "batch_size", "steps", "seq_len", "lr_peak", "seed", "url"]
 
 
@@ -263,6 +264,23 @@ def planned(
         tuple(recipes),
         tuple(missing),
     )
+
+
+def valley_backtest_of(
+    snapshot: Snapshot, ladder: str, metric: str | None = None, method: Curve | None = None
+) -> pd.DataFrame:
+    """Every form of the valley on the later budgets of a ladder, see `valley_backtest`.
+
+    Parameters
+    ----------
+    snapshot, ladder, metric, method
+        As `ladder_planner` has them; beside a surface optima are those of parabolas.
+    """
+    described = snapshot.ladder(ladder)
+    records = snapshot.records(ladder, metric or described.default_metric)
+    x = cast("X", described.default_x)
+    curve = LawMethod(method or default_curve(records, x), DEFAULT_METHOD.law)
+    return valley_backtest(records, isoflop_settings(curve, IsoflopFit(x=x)))
 
 
 def recipe_notes(recipe: Recipe) -> list[str]:

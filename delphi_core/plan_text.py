@@ -7,9 +7,11 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from delphi_core.fits.interval import METHOD_WORDS
-from delphi_core.fits.recipe import UNITS
+from delphi_core.fits.law_choice import CHOSEN_ON
+from delphi_core.fits.recipe import RECIPE_LADDER, UNITS
+from delphi_core.fits.valley_backtest import DEFAULT_VALLEY
 from delphi_core.plan_documents import NO_RECIPE
-from delphi_core.plan_tables import RECIPE_LADDER, recipe_notes
+from delphi_core.plan_tables import recipe_notes
 from delphi_core.words import AMOUNTS, amount_words, flops_words, ratio_words
 
 if TYPE_CHECKING:
@@ -43,8 +45,18 @@ def plan_text(found: LadderPlan) -> str:
     return "\n".join(lines)
 
 
-def plan_sentence(plan: Plan, size: str) -> str:
-    """The finding: what to train with a budget, and what loss to expect of it."""
+def plan_sentence(plan: Plan, size: str, *, how: bool = True) -> str:
+    """The finding: what to train with a budget, and what loss to expect of it.
+
+    Parameters
+    ----------
+    plan
+        Of one budget.
+    size
+        What the ladder's sizes are: params or active_params.
+    how
+        Whether to say how the band was got.
+    """
     words = (
         f"At {flops_words(plan.flops)}: {amount_words(plan.params)} {AMOUNTS[size]} on "
         f"{amount_words(plan.tokens)} tokens"
@@ -54,9 +66,11 @@ def plan_sentence(plan: Plan, size: str) -> str:
     words += f", loss {plan.predicted:.3f}"
     if not (isfinite(plan.low) and isfinite(plan.high)):
         return f"{words} (no band)."
-    method = dict(METHOD_WORDS).get(plan.interval, plan.interval)  # type: ignore[call-overload]
+    words += f" ({plan.low:.3f} to {plan.high:.3f}"
     return (
-        f"{words} ({plan.low:.3f} to {plan.high:.3f}, {100 * plan.level:g} % band by the {method})."
+        f"{words}, {100 * plan.level:g} % band by the {METHOD_WORDS[plan.interval]})."
+        if how
+        else f"{words})."
     )
 
 
@@ -102,3 +116,17 @@ def _nearest_lines(nearest: pd.DataFrame, plan: Plan) -> list[str]:
             f"{amount_words(row['tokens'])} tokens, loss {row['value']:.4f}{seeds}"
         )
     return lines
+
+
+def valley_scores_text(scores: pd.DataFrame, ladders: list[str]) -> str:
+    """Every form of the valley by its mean error, least first."""
+    lines = [
+        "mean error of L - L* beside the optima of later budgets, in the metric's unit",
+        f"used: {DEFAULT_VALLEY}, chosen on {', '.join(CHOSEN_ON)}",
+        "",
+        f"{'form':30} {'mean':>8} " + " ".join(f"{ladder:>17}" for ladder in ladders),
+    ]
+    for row in scores.to_dict("records"):
+        cells = " ".join(f"{row[ladder]:17.5f}" for ladder in ladders)
+        lines.append(f"{row['valley']:30} {row['score']:8.5f} {cells}")
+    return "\n".join(lines)

@@ -21,6 +21,7 @@ from delphi_core.fits.valley import Valley, fit_valley, offsets_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from delphi_core.fits.interval import IntervalMethod
     from delphi_core.fits.isoflop import IsoflopResult
     from delphi_core.fits.loss_law import LossLaw
 
@@ -65,7 +66,7 @@ class Plan:
     low: float
     high: float
     level: float
-    interval: str
+    interval: IntervalMethod
     notes: tuple[str, ...]
 
     @property
@@ -175,13 +176,14 @@ class Planner:
         tokens, params = (float(law.predict(flops)) for law in (self.token_law, self.params_law))
         tokens_band, params_band = self.token_law.band(flops), self.params_law.band(flops)
         predicted = low = high = float("nan")
-        interval, notes = "none", list(self.problems)
+        interval: IntervalMethod = "none"
+        notes = list(self.problems)
         if self.law is not None:
             forecast = self.law.predict(flops)
             predicted, low, high = (
                 float(part) for part in (forecast.value, forecast.low, forecast.high)
             )
-            interval = forecast.method
+            interval = self.law.band.method
             notes += [sentence] if (sentence := self.law.beyond_reach(flops)) else []
             notes += [doubt.sentence for doubt in self.law.doubts]
         along_tokens = self.fit.x == "tokens"

@@ -19,6 +19,8 @@ from delphi_core.words import flops_words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+RECIPE_LADDER = "delphi"
+"""The ladder whose recipe it is."""
 VOCABULARY, SEQ_LEN, HEAD_DIM, MLP_RATIO = 128_256, 4096, 128, 4
 WIDTH_STEP, NARROWEST, WIDEST = 128, 512, 32_768
 """Widths that are taken: multiples of the step, from the suite's narrowest on."""

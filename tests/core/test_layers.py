@@ -18,7 +18,7 @@ LAYERS = [
     {"export"},
     {"trajectories"},
     {"macro", "events"},
-    {"law_tables", "trajectory_tables", "plan_input", "plan_tables"},
+    {"law_tables", "trajectory_tables", "plan_input", "plan_tables", "recipe_check"},
     {"law_documents", "backtest_tables", "plan_documents"},
     {"cli_text", "trajectory_text", "plan_text"},
     {"cli_forecast", "cli_plan"},
