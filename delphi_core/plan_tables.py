@@ -75,7 +75,8 @@ class LadderPlan:
         DataFrame
             flops (C, FLOP), ratio (C over the largest budget fitted), params and tokens (what to
             train), tokens_per_param, optimal_params (N* by its law) and optimal_tokens (D* by
-            its law) with the ends of their bands, predicted (L*, in the metric's unit), low,
+            its law) with the ends of their bands, spent (share of C that those two would spend
+            together), predicted (L*, in the metric's unit), low,
             high, level, interval (its method); ends that nothing bounds are missing.
         """
         rows = []
@@ -86,7 +87,7 @@ class LadderPlan:
         columns = [
             "flops", "ratio", "params", "tokens", "tokens_per_param", "predicted", "low", "high",
             "level", "interval", "optimal_params", "params_low", "params_high", "optimal_tokens",
-            "tokens_low", "tokens_high",
+            "tokens_low", "tokens_high", "spent",
         ]  # fmt: skip
         return pd.DataFrame(rows, columns=columns)
 

@@ -39,7 +39,7 @@ with messages.errors_in_words():
         typed("Width", key="hidden", placeholder="nearest", disabled=no_recipe)
         choice("Valley against", views.VALLEY_X, key="x", format_func=words.X_TITLES.get)
     for mistake in view.mistakes:
-        st.warning(messages.plain(mistake))
+        st.warning(messages.plain(mistake[:1].upper() + mistake[1:]))
 
     found = shown(snapshot, view)
 

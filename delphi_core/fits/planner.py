@@ -44,6 +44,8 @@ class Plan:
     params, tokens
         What to train, which spends the budget: D* where the curves are drawn against tokens, with
         the size that leaves them; else N*, with the tokens that it leaves.
+    spent
+        Share of C that N* and D* would spend together, at the cost of N*.
     predicted, low, high
         L*(C) and its band, in the metric's unit; not a number without a loss law.
     level, interval
@@ -62,6 +64,7 @@ class Plan:
     tokens_high: float
     params: float
     tokens: float
+    spent: float
     predicted: float
     low: float
     high: float
@@ -209,6 +212,7 @@ class Planner:
             tokens_high=float(tokens_band[1]),
             params=own_params,
             tokens=own_tokens,
+            spent=spent,
             predicted=predicted,
             low=low,
             high=high,

@@ -35,6 +35,7 @@ _COLUMNS = {
     "params_band": _TEXT("band of N*"),
     "optimal_tokens_words": _TEXT("D* by its law"),
     "tokens_band": _TEXT("band of D*"),
+    "spent": _NUMBER("both spend of C", format="%.2f"),
     "factor": _TEXT("over-training"),
     "size_ratio": _NUMBER("times the optimal size", format="%.3g"),
     "above": _NUMBER("above the optimum", format="%.4f"),
@@ -81,7 +82,7 @@ def plans(found: LadderPlan) -> None:
     columns = [
         "compute", "params_words", "tokens_words", "tokens_per_param", "predicted", "low", "high",
         "level", "interval", "ratio", "optimal_params_words", "params_band",
-        "optimal_tokens_words", "tokens_band",
+        "optimal_tokens_words", "tokens_band", "spent",
     ]  # fmt: skip
     size = AMOUNTS[found.ladder.params_column]
     own = {"params_words": _TEXT(f"train: {size}")}

@@ -58,14 +58,15 @@ def headline(shown: Shown) -> str:
 
 
 def notes(shown: Shown) -> list[str]:
-    """What to know of the plans, one sentence a line; each once."""
-    plans = shown.plan.plans if shown.plan else ()
+    """What to know of the plans, one sentence a line: of several that of the largest budget."""
     lines = list(shown.problems)
-    for plan in plans:
-        for note in plan.notes:
-            # What holds of the ladder itself is the same for every budget.
-            shared = all(note in other.notes for other in plans)
-            lines.append(note if shared else f"{flops_words(plan.flops)}: {note}")
+    if shown.plan is not None:
+        plan = shown.plan.plans[-1]
+        only = f"{flops_words(plan.flops)}: " if len(shown.plan.plans) > 1 else ""
+        lines += [
+            f"{only}{note}" if note not in shown.plan.plans[0].notes else note
+            for note in plan.notes
+        ]
     return list(dict.fromkeys(lines))
 
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from delphi_core.errors import FitError
@@ -100,6 +100,7 @@ def test_reference_point():
     assert delphi_recipe(1e23, 5376).beta2 == pytest.approx(0.9999**64, rel=1e-12)
 
 
+@settings(deadline=None, max_examples=100)
 @given(st.floats(17, 26), st.integers(4, 128))
 def test_whole_steps_spend_the_budget_and_rates_keep_their_limits(log_budget, step):
     budget, width = 10**log_budget, 128 * step
@@ -116,6 +117,7 @@ def test_whole_steps_spend_the_budget_and_rates_keep_their_limits(log_budget, st
         assert recipe.beta2 > 0.9
 
 
+@settings(deadline=None, max_examples=100)
 @given(st.floats(8.2, 12), st.sampled_from([1e19, 1e22]))
 def test_no_other_width_is_nearer_in_size(log_params, budget):
     params = 10**log_params
