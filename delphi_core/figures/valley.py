@@ -66,6 +66,9 @@ def valley_figure(
             + ("<br>extrapolated" if row["extrapolated"] else "")
             for row in rows.to_dict("records")
         ]
+        optimum = _optimum_words(plan, size)
+        # Plotly shows the line's box where both lie, so that says what the optimum's does.
+        hover[int(np.log(rows["overtraining"]).abs().argmin())] = optimum
         for panel, values in ((1, rows["predicted"]), (2, rows["deadweight_pct"])):
             for sampled in (True, False):
                 figure.add_trace(
@@ -89,7 +92,7 @@ def valley_figure(
                     row=panel,
                     col=1,
                 )
-        _add_optimum(figure, plan, color, size, x)
+        _add_optimum(figure, plan, color, optimum, x)
     _add_key(figure)
     axis = _axis(curves, size, x)
     figure.update_layout(
@@ -120,16 +123,23 @@ def _only(values: np.ndarray, places: np.ndarray) -> np.ndarray:
     return np.where(places, values, np.nan)
 
 
-def _add_optimum(figure: go.Figure, plan: Plan, color: str, size: str, x: ValleyX) -> None:
-    """The optimum, with the band of the law."""
-    place = 1.0 if x == "overtraining" else plan.params
-    bounded = np.isfinite(plan.low) and np.isfinite(plan.high)
+def _optimum_words(plan: Plan, size: str) -> str:
     words = (
         f"<b>optimum at {flops_words(plan.flops)}</b><br>{amount_words(plan.params)} "
         f"{AMOUNTS[size]} on {amount_words(plan.tokens)} tokens<br>loss {plan.predicted:.4f}"
     )
-    if bounded:
+    if _bounded(plan):
         words += f"<br>{100 * plan.level:g} % band {plan.low:.4f} to {plan.high:.4f}"
+    return words
+
+
+def _bounded(plan: Plan) -> bool:
+    return bool(np.isfinite(plan.low) and np.isfinite(plan.high))
+
+
+def _add_optimum(figure: go.Figure, plan: Plan, color: str, words: str, x: ValleyX) -> None:
+    """The optimum, with the band of the law."""
+    place = 1.0 if x == "overtraining" else plan.params
     error = {
         "array": [plan.high - plan.predicted],
         "arrayminus": [plan.predicted - plan.low],
@@ -144,7 +154,7 @@ def _add_optimum(figure: go.Figure, plan: Plan, color: str, size: str, x: Valley
             text=[words],
             hovertemplate="%{text}<extra></extra>",
             marker={"symbol": "diamond", "size": 10, "color": color},
-            error_y=error if bounded else None,
+            error_y=error if _bounded(plan) else None,
             showlegend=False,
         ),
         row=1,
