@@ -58,7 +58,7 @@ _COLUMNS = {
     "url": st.column_config.LinkColumn("page", display_text="open"),
     "setting": _TEXT("setting"),
     "unit": _TEXT("unit"),
-    "valley": _TEXT("form of the valley", width="large"),
+    "valley": _TEXT("form of the valley"),
     "forecasts": _NUMBER("forecasts"),
     "mean_abs_error": _NUMBER("mean error", format="%.4f"),
     "worst": _NUMBER("worst", format="%.4f"),
