@@ -13,12 +13,12 @@ import os
 import sys
 from typing import TYPE_CHECKING, cast
 
+from delphi_core.cli_compare import add_compare_command, flops_argument
 from delphi_core.cli_forecast import add_forecast_commands
 from delphi_core.cli_text import fit_text, methods_text, walk_forward_text
 from delphi_core.errors import DataError, DelphiError
 from delphi_core.export import isoflop_document, plain_rows
 from delphi_core.fits.bands import BANDS
-from delphi_core.fits.forecast import LARGEST_TARGET, SMALLEST_TARGET
 from delphi_core.fits.isoflop import IsoflopFit, fit_isoflops
 from delphi_core.fits.law_choice import CHOSEN_ON, DEFAULT_METHOD, choose
 from delphi_core.fits.law_models import LAWS
@@ -196,18 +196,6 @@ def _drop(text: str) -> tuple[str, list[str]]:
     return column, values.split(",")
 
 
-def _flops(text: str) -> float:
-    try:
-        flops = float(text)
-    except ValueError:
-        flops = 0.0
-    if not SMALLEST_TARGET <= flops <= LARGEST_TARGET:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not from {SMALLEST_TARGET:g} to {LARGEST_TARGET:g} FLOP"
-        )
-    return flops
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m delphi_core", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -258,6 +246,7 @@ def _parser() -> argparse.ArgumentParser:
         help=f"of the bootstraps (default: {REPLICATES})",
     )
     walk.add_argument("--json", action="store_true", help="print JSON and nothing else")
+    add_compare_command(commands)
     add_forecast_commands(commands)
     validate = commands.add_parser("validate", help="check a CSV file of records")
     validate.set_defaults(command=_validate)
@@ -286,7 +275,7 @@ def _law_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--target-flops",
-        type=_flops,
+        type=flops_argument,
         action="append",
         default=[],
         metavar="C",

@@ -20,7 +20,7 @@ LAYERS = [
     {"macro", "events"},
     {"law_tables", "trajectory_tables", "recipe_fits", "recipes", "recipe_tables"},
     {"law_documents", "backtest_tables", "recipe_documents"},
-    {"cli_text", "trajectory_text"},
+    {"cli_text", "trajectory_text", "recipe_text"},
     {"cli_forecast", "cli_compare"},
     {"cli", "__main__", "__init__", "web"},
 ]
