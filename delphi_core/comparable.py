@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from delphi_core.errors import DataError, did_you_mean, quoted
 from delphi_core.published import published_parabolas
 from delphi_core.tokenizers import LOSS_UNIT, tokenizer_trace
 from delphi_core.words import AMOUNTS
@@ -84,7 +85,16 @@ def metric_differences(snapshot: Snapshot, first: str, second: str) -> list[str]
         Where their units are looked up.
     first, second
         Ids.
+
+    Raises
+    ------
+    DataError
+        There is no such metric; the message names near misses.
     """
+    known = list(snapshot.tables["metrics"]["metric"])
+    for metric in (first, second):
+        if metric not in known:
+            raise DataError([f"no metric {quoted(metric)}; {did_you_mean(metric, known)}"])
     if first == second:
         return []
     found = []
@@ -121,7 +131,7 @@ def comparison(
     Raises
     ------
     DataError
-        There is no such ladder.
+        There is no such ladder or metric.
     """
     ours, theirs = snapshot.ladder(base), snapshot.ladder(ladder)
     other = metric if ladder_metric is None else ladder_metric

@@ -146,6 +146,8 @@ def fit_recipe(
     found = snapshot.ladder(ladder)
     if metric not in (known := optima_metrics(snapshot, ladder)):
         remedy = did_you_mean(metric, known)
+        if not known:
+            remedy = "it has neither a sweep nor compute-optimal runs: take another ladder."
         raise DataError([f"ladder {ladder} has no optima in {quoted(metric)}; {remedy}"])
     method = LawMethod(own.curve, own.law.law)
     isoflop = _swept(snapshot, found, metric, method, own.law.level)

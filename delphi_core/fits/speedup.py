@@ -147,8 +147,9 @@ def speed_up_at_optima(base: LossLaw, recipe: LossLaw, optima: Optima, *, seed: 
     """
     members = None
     settings = recipe.settings
-    if recipe.band.method in RESAMPLED and optima.isoflop is not None:
-        members = optima.replicates(settings.band, settings.replicates, settings.seed)
+    if optima.isoflop is not None:
+        kind = settings.band if settings.band in RESAMPLED else "residual bootstrap"
+        members = optima.replicates(kind, settings.replicates, settings.seed)
     side = _Side(optima.losses[None, :], None, members, None)
     return _compared(base, side, optima.flops, float(optima.flops.max()), seed=seed)
 
