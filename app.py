@@ -22,8 +22,9 @@ def main() -> None:
     isoflop = st.Page(PAGES / "isoflop.py", title="IsoFLOP", default=True)
     scaling = st.Page(PAGES / "scaling.py", title="Scaling law")
     trajectories = st.Page(PAGES / "trajectories.py", title="Trajectories")
+    recipes = st.Page(PAGES / "recipes.py", title="Recipes")
     data = st.Page(PAGES / "data.py", title="Data")
-    page_url.menu([isoflop, scaling, trajectories, data]).run()
+    page_url.menu([isoflop, scaling, trajectories, recipes, data]).run()
 
 
 if get_script_run_ctx(suppress_warning=True) is None:

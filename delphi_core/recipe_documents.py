@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from delphi_core.export import plain_rows
 from delphi_core.fits.needed import crossings
+from delphi_core.law_tables import held_out_table
 from delphi_core.recipe_tables import (
     published_speed_ups,
     recipe_laws_table,
@@ -82,6 +83,9 @@ def _recipe(recipe: Recipe) -> dict[str, Any]:
         "described": recipe.describe(),
         "law": None if recipe.law is None else law,
         "optima": plain_rows(recipe_optima_table([recipe])),
+        "held_out": []
+        if recipe.law is None
+        else plain_rows(held_out_table(recipe.law, recipe.held_out)),
     }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from delphi_core.comparable import optima_metrics
 from delphi_core.errors import DataError, FitError, did_you_mean, quoted
+from delphi_core.fits.held_out import HeldOut, held_out_runs
 from delphi_core.fits.isoflop import IsoflopFit, IsoflopResult, fit_isoflops
 from delphi_core.fits.law_choice import DEFAULT_METHOD
 from delphi_core.fits.law_methods import CURVES, Curve, LawMethod, fit_method, isoflop_settings
@@ -82,6 +83,11 @@ class Recipe:
     law: LossLaw | None
     isoflop: IsoflopResult | None
     problem: str
+
+    @property
+    def held_out(self) -> tuple[HeldOut, ...]:
+        """What was measured beyond its budgets, never fitted; none without a sweep."""
+        return () if self.isoflop is None else held_out_runs(self.isoflop.points)
 
     def describe(self) -> str:
         """One sentence: the law and how it was got, or why there is none."""

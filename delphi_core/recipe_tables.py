@@ -51,10 +51,15 @@ def speed_up_table(rival: Rival, flops: Sequence[float]) -> pd.DataFrame:
         there. Empty without a law of both.
     """
     found = [rival.at_optima, rival.speed_up(flops) if len(flops) else None]
-    tables = [_rows(rival, item) for item in found if item is not None]
-    if not tables:
+    return joined([_rows(rival, item) for item in found if item is not None])
+
+
+def joined(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Rows of `speed_up_table` of several ladders, one table after another."""
+    kept = [table for table in tables if len(table)]
+    if not kept:
         return pd.DataFrame(columns=_SPEED_UP)
-    return pd.concat(tables, ignore_index=True)[_SPEED_UP]
+    return pd.concat(kept, ignore_index=True)[_SPEED_UP]
 
 
 def _rows(rival: Rival, found: SpeedUp) -> pd.DataFrame:

@@ -10,6 +10,7 @@ def compare_text(document: dict[str, Any]) -> str:
     base = document["base"]
     how = f"method {document['method']} {document['law']}, snapshot {document['snapshot']}"
     lines = [f"{document['metric']}, base {base['ladder']}, {how}", base["described"]]
+    lines += _held_out_lines(base)
     for item in document["ladders"]:
         lines += ["", *_ladder_lines(item, base["ladder"])]
     rows = [row for row in document["published"] if row["published_speed_up"] is not None]
@@ -26,7 +27,8 @@ def compare_text(document: dict[str, Any]) -> str:
 def _ladder_lines(item: dict[str, Any], base: str) -> list[str]:
     if item["refused"]:
         return [f"{item['ladder']}: refused. {' '.join(item['refused'])}"]
-    lines = [item["described"], *(f"  warning: {words}" for words in item["warnings"])]
+    lines = [item["described"], *_held_out_lines(item)]
+    lines += [*(f"  warning: {words}" for words in item["warnings"])]
     lines += [f"  {words}" for words in item["notes"]]
     if "speed_up" not in item:
         return [*lines, f"  no speed-up: {item['problem']}"]
@@ -57,6 +59,14 @@ def _ladder_lines(item: dict[str, Any], base: str) -> list[str]:
             f"{pairs['greatest_difference']:.4f}"
         )
     return lines
+
+
+def _held_out_lines(item: dict[str, Any]) -> list[str]:
+    return [
+        f"  held out at {row['flops']:.3g} FLOP: measured {row['counted']:.4f}, "
+        f"{row['error_pct']:+.2f} % off this law"
+        for row in item["held_out"]
+    ]
 
 
 def _optimal(row: dict[str, Any]) -> str:

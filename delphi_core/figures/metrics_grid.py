@@ -41,9 +41,7 @@ def metrics_grid(panels: Sequence[Panel], *, columns: int = 2) -> go.Figure:
         horizontal_spacing=0.1,
         vertical_spacing=0.22 / rows,
     )
-    compute = [
-        float(flops) for _, _, lines in panels for _, line in lines for flops in line.optima.flops
-    ]
+    compute = [flops for _, _, lines in panels for _, line in lines for flops in line.flops]
     named: set[int] = set()
     for number, (_, unit, lines) in enumerate(panels):
         row, col = number // columns + 1, number % columns + 1

@@ -27,7 +27,11 @@ def recipes_alt(lines: Sequence[RecipeLine], published: pd.DataFrame | None = No
             for flops, loss in zip(line.optima.flops, line.optima.losses, strict=True)
         )
         law = "no law" if line.law is None else f"law {line.law.equation}"
-        parts.append(f"{line.name}: {points}; {law}.")
+        beyond = "".join(
+            f" Held out at {flops_words(item.flops)}: {item.measured:.4f}."
+            for item in line.held_out
+        )
+        parts.append(f"{line.name}: {points}; {law}.{beyond}")
     if published is not None and len(published):
         parts.append(f"Published laws: {', '.join(published['id'])}.")
     return " ".join(parts)

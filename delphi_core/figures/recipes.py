@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
+    from delphi_core.fits.held_out import HeldOut
     from delphi_core.fits.loss_law import LossLaw
     from delphi_core.fits.optima import Optima
 
@@ -39,11 +40,19 @@ class RecipeLine(NamedTuple):
         None where its optima determine none.
     optima
         Of its budgets.
+    held_out
+        What was measured beyond, never fitted.
     """
 
     name: str
     law: LossLaw | None
     optima: Optima
+    held_out: tuple[HeldOut, ...] = ()
+
+    @property
+    def flops(self) -> list[float]:
+        """Compute of its optima and held-out runs, FLOP."""
+        return [*map(float, self.optima.flops), *(item.flops for item in self.held_out)]
 
 
 def recipe_style(place: int) -> tuple[str, str]:
@@ -75,7 +84,7 @@ def recipes_figure(
         Compute to mark, FLOP.
     """
     figure = go.Figure()
-    compute = [float(flops) for line in lines for flops in line.optima.flops]
+    compute = [flops for line in lines for flops in line.flops]
     compute += [] if at is None else [at]
     seen: list[float] = []
     for place, line in enumerate(lines):
@@ -138,10 +147,35 @@ def add_recipe(
         marker={"symbol": symbol, "size": 10, "color": color},
         showlegend=legend,
     )
-    for trace in [*traces, optima]:
+    held_out = _held_out_trace(line, color, symbol, group)
+    for trace in [*traces, optima, held_out]:
         figure.add_trace(trace, row=row, col=col)
     inside = [] if line.law is None else [float(v) for v in line.law.predict(compute).value]
-    return [*map(float, line.optima.losses), *inside]
+    measured = [item.measured for item in line.held_out]
+    return [*map(float, line.optima.losses), *measured, *inside]
+
+
+def _held_out_trace(line: RecipeLine, color: str, symbol: str, group: str) -> go.Scatter:
+    """What counts of the held-out runs of each budget, as open symbols."""
+    hover = []
+    for item in line.held_out:
+        words = f"<b>{escaped(line.name)}</b><br>held out at {flops_words(item.flops)}, never "
+        words += f"fitted<br>measured {item.measured:.4f} ({escaped(item.rule)})"
+        if line.law is not None:
+            error = item.error_pct(float(line.law.predict(item.flops).value))
+            words += f", {error:+.2f} % off the law"
+        hover.append(words)
+    return go.Scatter(
+        x=[item.flops for item in line.held_out],
+        y=[item.measured for item in line.held_out],
+        mode="markers",
+        name=f"{escaped(line.name)}, held out",
+        legendgroup=group,
+        text=hover,
+        hovertemplate="%{text}<extra></extra>",
+        marker={"symbol": f"{symbol}-open", "size": 11, "color": color, "line": {"width": 2}},
+        showlegend=False,
+    )
 
 
 def _law_traces(law: LossLaw, compute: Sequence[float], color: str, group: str) -> list[go.Scatter]:
