@@ -63,7 +63,7 @@ def pairs_figure(
         xaxis=flops_axis(compute),
         yaxis=value_axis(
             [min(seen) - pad, max(seen) + pad],
-            f"Loss of {escaped(base)} less the recipe's ({escaped(unit)})",
+            f"Below {escaped(base)} by ({escaped(unit)})",
             "linear",
         ),
     )

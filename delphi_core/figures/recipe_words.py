@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from delphi_core.figures.metrics_grid import Panel
+    from delphi_core.figures.metric_panel import MetricPanel
     from delphi_core.figures.recipes import RecipeLine
     from delphi_core.figures.speedup import SpeedUpLine
 
@@ -64,13 +64,6 @@ def pairs_alt(lines: Sequence[tuple[str, int, pd.DataFrame]], base: str) -> str:
     return " ".join(parts)
 
 
-def metrics_alt(panels: Sequence[Panel]) -> str:
-    """The panels of metrics, in numbers."""
-    parts = ["Loss at the optimum against compute, one panel a metric."]
-    for name, _, lines in panels:
-        laws = "; ".join(
-            f"{line.name} {'no law' if line.law is None else line.law.equation}"
-            for _, line in lines
-        )
-        parts.append(f"{name}: {laws}.")
-    return " ".join(parts)
+def metric_panel_alt(panel: MetricPanel) -> str:
+    """The panel of a metric, in numbers."""
+    return f"{panel.title}. {recipes_alt([line for _, line in panel.lines])}"

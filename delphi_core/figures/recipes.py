@@ -109,10 +109,6 @@ def add_recipe(
     line: RecipeLine,
     place: int,
     compute: Sequence[float],
-    *,
-    legend: bool = True,
-    row: int | None = None,
-    col: int | None = None,
 ) -> list[float]:
     """A ladder's optima, law and band; the losses that must be in sight.
 
@@ -124,10 +120,6 @@ def add_recipe(
         What, and which colour.
     compute
         That must be in sight, FLOP.
-    legend
-        Whether it stands in the legend.
-    row, col
-        Of the panel, where there are several.
     """
     color, symbol = recipe_style(place)
     name, group = escaped(line.name), f"recipe {place}"
@@ -145,11 +137,11 @@ def add_recipe(
         text=hover,
         hovertemplate="%{text}<extra></extra>",
         marker={"symbol": symbol, "size": 10, "color": color},
-        showlegend=legend,
+        showlegend=True,
     )
     held_out = _held_out_trace(line, color, symbol, group)
     for trace in [*traces, optima, held_out]:
-        figure.add_trace(trace, row=row, col=col)
+        figure.add_trace(trace)
     inside = [] if line.law is None else [float(v) for v in line.law.predict(compute).value]
     measured = [item.measured for item in line.held_out]
     return [*map(float, line.optima.losses), *measured, *inside]

@@ -70,7 +70,7 @@ def speed_up_figure(
         template=TEMPLATE,
         height=520,
         xaxis=flops_axis(compute, "Compute C of the recipe (FLOP)"),
-        yaxis=_ratio_axis(seen, f"Compute {escaped(base)} needs for the same loss / C"),
+        yaxis=_ratio_axis(seen, f"Speed-up over {escaped(base)}"),
     )
     return figure
 
@@ -117,7 +117,7 @@ def _add_line(figure: go.Figure, line: SpeedUpLine) -> list[float]:
             )
         )
     seen = _add_optima(figure, line, name, color, symbol)
-    return [*seen, *value[inside & np.isfinite(value)]]
+    return [*seen, *value[np.isfinite(value)]]
 
 
 def _joined(chosen: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from delphi_core.fits.interval import METHOD_WORDS
 from delphi_core.words import flops_words
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _COLUMNS = {
     "level": _NUMBER("level", format="percent"),
     "beyond": _NUMBER("times the data", format="%.3g"),
     "interval": _TEXT("interval by", width="large"),
+    "method": _TEXT("interval by"),
     "E": _NUMBER("E", format="%.4f"),
     "E_low": _NUMBER("E from", format="%.3f"),
     "E_high": _NUMBER("E to", format="%.3f"),
@@ -73,11 +75,13 @@ def speed_ups(snapshot: Snapshot, table: pd.DataFrame) -> None:
 def laws(snapshot: Snapshot, table: pd.DataFrame) -> None:
     """Rows of `recipe_laws_table`."""
     columns = [
-        "title", "metric", "E", "E_low", "E_high", "A", "alpha", "alpha_low", "alpha_high", "level",
-        "interval", "budgets", "runs", "notes",
+        "title", "metric", "budgets", "runs", "E", "E_low", "E_high", "A", "alpha", "alpha_low",
+        "alpha_high", "level", "method", "notes",
     ]  # fmt: skip
     titles = [snapshot.title(ladder) for ladder in table["ladder"]]
-    _show(table.assign(title=titles), columns, "recipes_laws", "Laws of the ladders")
+    methods = [METHOD_WORDS.get(method, "") for method in table["interval"]]
+    shown = table.assign(title=titles, method=methods)
+    _show(shown, columns, "recipes_laws", "Laws of the ladders")
 
 
 def optima(snapshot: Snapshot, table: pd.DataFrame) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from delphi_core import recipe_tables
 from delphi_core.figures import recipe_words
-from delphi_core.figures.metrics_grid import metrics_grid
+from delphi_core.figures.metric_panel import MetricPanel, metric_panel
 from delphi_core.figures.pairs import pairs_figure
 from delphi_core.figures.recipes import recipes_figure
 from delphi_core.figures.speedup import speed_up_figure
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
 
     from delphi_core.recipes import Recipes
     from delphi_core.snapshot import Snapshot
@@ -36,11 +37,10 @@ def laws(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
     figure = recipes_figure(
         lines, value_title=snapshot.value_title(view.metric), published=published, at=at
     )
-    chart, beside = st.columns([3, 1])
-    chart.plotly_chart(figure, alt=recipe_words.recipes_alt(lines, published), key="laws_chart")
-    with beside:
-        _to_know(found)
+    with _beside_warnings(found):
+        st.plotly_chart(figure, alt=recipe_words.recipes_alt(lines, published), key="laws_chart")
     _lines(words.verdict(found, at))
+    _notes(found)
     if published is not None and at is not None:
         _published_table(snapshot, view, found, at)
 
@@ -49,16 +49,16 @@ def speed_up(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
     """Speed-up over the base against compute."""
     lines, at = speed_up_lines(snapshot, view.choice), shown_flops(view, found)
     if not lines:
-        st.info("No two laws to compare: choose a ladder that has one.")
-        _to_know(found)
+        with _beside_warnings(found):
+            st.info("No two laws to compare: choose a ladder that has one.")
+        _lines(words.verdict(found, at))
         return
     base = found.base.ladder.title
-    chart, beside = st.columns([3, 1])
     figure = speed_up_figure(lines, base=base, at=at)
-    chart.plotly_chart(figure, alt=recipe_words.speed_up_alt(lines, base), key="speed_up_chart")
-    with beside:
-        _to_know(found)
+    with _beside_warnings(found):
+        st.plotly_chart(figure, alt=recipe_words.speed_up_alt(lines, base), key="speed_up_chart")
     _lines(words.verdict(found, at))
+    _notes(found)
     tables.speed_ups(snapshot, _speed_ups(view, found))
     if _published(snapshot, view) is not None and at is not None:
         _published_table(snapshot, view, found, at)
@@ -91,15 +91,19 @@ def metrics(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
     del found
     fitted = metrics_fitted(snapshot, view.choice)
     panels = [
-        (
+        MetricPanel(
             snapshot.value_title(metric).rpartition(" (")[0],
             snapshot.unit(metric),
-            [(place, recipe_line(recipe)) for place, recipe in recipes],
+            tuple((place, recipe_line(recipe)) for place, recipe in recipes),
         )
         for metric, recipes in fitted
     ]
-    figure = metrics_grid(panels)
-    st.plotly_chart(figure, alt=recipe_words.metrics_alt(panels), key="metrics_chart")
+    compute = [flops for panel in panels for _, line in panel.lines for flops in line.flops]
+    # Columns, since side by side on a phone two panels would be too narrow to read.
+    places = st.columns(2) * len(panels)
+    for number, (place, panel) in enumerate(zip(places, panels, strict=False)):
+        alt = recipe_words.metric_panel_alt(panel)
+        place.plotly_chart(metric_panel(panel, compute), alt=alt, key=f"metric_chart_{number}")
     lines = ["One way of fitting in every metric; E, A and the unit belong to the metric."]
     if view.pinned is not None:
         lines.append(f"E is pinned at {view.pinned:g} in {view.metric} only, and fitted elsewhere.")
@@ -182,12 +186,21 @@ def _published_table(
     tables.published(table, at)
 
 
-def _to_know(found: Recipes) -> None:
-    """Refusals and warnings, then what else differs or cannot be known."""
-    for sentence in words.refusals(found):
-        st.error(plain(sentence))
-    for sentence in words.warnings(found):
-        st.warning(plain(sentence))
+def _beside_warnings(found: Recipes) -> DeltaGenerator:
+    """A place for a chart; refusals and warnings stand beside it, on a phone below."""
+    refused, warned = words.refusals(found), words.warnings(found)
+    if not refused and not warned:
+        return st.container()
+    chart, beside = st.columns([3, 1])
+    for sentence in refused:
+        beside.error(plain(sentence))
+    for sentence in warned:
+        beside.warning(plain(sentence))
+    return chart
+
+
+def _notes(found: Recipes) -> None:
+    """What differs as recipes do, and what cannot be known."""
     if notes := words.notes(found):
         st.caption("\n".join(f"- {plain(note)}" for note in notes))
 

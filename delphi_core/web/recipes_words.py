@@ -48,7 +48,10 @@ def _share(title: str, own: SpeedUp, base: str, *, first: bool) -> str:
     share = float(own.share[0])
     if not isfinite(float(own.value[0])):
         return f"{title} reaches a loss that {base} never does by its law"
-    words = f"{title} needs {share:.2f} of {base}'s compute" if first else f"{title} {share:.2f}"
+    times = "times" if share > 1 else "of"
+    words = f"{title} {share:.2f}"
+    if first:
+        words = f"{title} needs {share:.2f} {times} {base}'s compute"
     return words if own.decided[0] or own.method == "none" else f"{words} (undecided)"
 
 
@@ -118,10 +121,11 @@ def _at_budgets(rival: Rival, own: SpeedUp) -> str:
     known = [float(value) for value in own.value if isfinite(value)]
     words = f"{_title(rival)} is ahead at {ahead} of {count(len(own.value), 'budget')} of its own"
     if known:
-        words += f", by {ratio_words(min(known))} to {ratio_words(max(known))} times"
+        words += f": speed-up {ratio_words(min(known))} to {ratio_words(max(known))}"
+    words += f" at the measured optima against {rival.base.ladder.title}'s law"
     if own.method != "none":
         words += f"; {doubt or 'none'} of them undecided"
-    return f"{words} (measured optima against {rival.base.ladder.title}'s law)."
+    return f"{words}."
 
 
 def _crossing(rival: Rival, place: float) -> str:
