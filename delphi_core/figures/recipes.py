@@ -94,7 +94,7 @@ def recipes_figure(
     low, high = (min(seen), max(seen)) if seen else (0.0, 1.0)
     pad = 0.04 * (high - low) or 0.05
     if at is not None:
-        figure.add_vline(x=at, line={"color": GREY, "width": 1, "dash": "dot"})
+        figure.add_trace(mark(at, (low - pad, high + pad)))
     figure.update_layout(
         template=TEMPLATE,
         height=560,
@@ -102,6 +102,19 @@ def recipes_figure(
         yaxis=value_axis([low - pad, high + pad], escaped(value_title), "linear"),
     )
     return figure
+
+
+def mark(at: float, ends: tuple[float, float]) -> go.Scatter:
+    """The line at the compute that the headline speaks of (FLOP), between two values."""
+    return go.Scatter(
+        x=[at, at],
+        y=list(ends),
+        mode="lines",
+        name=f"C of the headline, {flops_words(at)}",
+        line={"color": GREY, "width": 1.2, "dash": "dot"},
+        hoverinfo="skip",
+        showlegend=True,
+    )
 
 
 def add_recipe(

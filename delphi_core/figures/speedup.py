@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from delphi_core.figures.recipes import recipe_style
+from delphi_core.figures.recipes import mark, recipe_style
 from delphi_core.figures.theme import GREY, TEMPLATE, escaped, faint, flops_axis
 from delphi_core.words import flops_words, ratio_words
 
@@ -64,13 +64,15 @@ def speed_up_figure(
         compute += [float(flops) for flops in line.by_law.flops[[0, -1]]]
         seen += _add_line(figure, line)
     figure.add_hline(y=1.0, line={"color": GREY, "width": 1.5})
+    axis = _ratio_axis(seen, f"Speed-up over {escaped(base)}")
     if at is not None:
-        figure.add_vline(x=at, line={"color": GREY, "width": 1, "dash": "dot"})
+        low, high = axis["range"]
+        figure.add_trace(mark(at, (10**low, 10**high)))
     figure.update_layout(
         template=TEMPLATE,
         height=520,
         xaxis=flops_axis(compute, "Compute C of the recipe (FLOP)"),
-        yaxis=_ratio_axis(seen, f"Speed-up over {escaped(base)}"),
+        yaxis=axis,
     )
     return figure
 
