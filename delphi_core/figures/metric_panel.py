@@ -47,7 +47,8 @@ def metric_panel(panel: MetricPanel, compute: Sequence[float]) -> go.Figure:
     pad = 0.05 * (max(seen) - min(seen)) or 0.05
     figure.update_layout(
         template=TEMPLATE,
-        height=400,
+        height=430,
+        legend={"y": -0.26},
         title={"text": escaped(panel.title), "x": 0.5, "xanchor": "center"},
         margin={"t": 44},
         xaxis=flops_axis(compute),
