@@ -13,6 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from delphi_core.cli_arguments import BAD_INPUT, DONE
+from delphi_core.cli_compare import add_compare_command
 from delphi_core.cli_extract import add_extract_command
 from delphi_core.cli_fit import add_fit_command
 from delphi_core.cli_forecast import add_forecast_commands
@@ -71,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     add_extract_command(commands)
     add_trajectories_command(commands)
     add_forecast_commands(commands)
+    add_compare_command(commands)
     add_plan_command(commands)
     add_snapshot_commands(commands)
     validate = commands.add_parser("validate", help="check a CSV file of records")

@@ -42,7 +42,7 @@ def law_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--target-flops",
-        type=_flops,
+        type=flops_argument,
         action="append",
         default=[],
         metavar="C",
@@ -52,7 +52,8 @@ def law_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
 
 
-def _flops(text: str) -> float:
+def flops_argument(text: str) -> float:
+    """Compute (FLOP) that a law can be asked for."""
     try:
         flops = float(text)
     except ValueError:

@@ -33,6 +33,11 @@ def source_links(snapshot: Snapshot, ladder: Ladder, isoflop: IsoflopResult, key
         if name == "evals":
             own = own[own["metric"].isin(metrics)]
         keys = keys | set(own["source"])
+    return links_of(snapshot, keys)
+
+
+def links_of(snapshot: Snapshot, keys: set[str]) -> str:
+    """Links to sources, as in sources.csv."""
     urls = snapshot.tables["sources"].set_index("source")["url"]
     return ", ".join(_link(str(urls[key])) for key in sorted(keys))
 
