@@ -29,8 +29,7 @@ from delphi_core.sources.places import Place
 from delphi_core.sources.records_csv import read_records
 from delphi_core.trajectories import main_line, targets
 from delphi_core.trajectory_tables import forecast_trajectory
-
-__version__ = "0.4.0"
+from delphi_core.version import __version__
 
 __all__ = [
     "Choice",
@@ -52,6 +51,7 @@ __all__ = [
     "Surface",
     "SurfaceFit",
     "UnidentifiedError",
+    "__version__",
     "budget_bucket",
     "choose",
     "extract",

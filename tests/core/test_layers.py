@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[2] / "delphi_core"
 
 # Lowest first; a module may import from its own layer and from those before it.
 LAYERS = [
-    {"errors", "words", "schema"},
+    {"errors", "words", "schema", "version"},
     {"csv_text", "tables", "checks"},
     {"manifest", "parquet_table"},
     {"records"},
@@ -23,7 +23,7 @@ LAYERS = [
     {"export"},
     {"trajectories"},
     {"macro", "events"},
-    {"law_tables", "trajectory_tables"},
+    {"law_tables", "trajectory_tables", "ledger"},
     {"law_documents", "backtest_tables"},
     {"cli_text", "trajectory_text"},
     {"cli_arguments", "cli_reading", "cli_server"},
