@@ -21,7 +21,10 @@ from delphi_core.fits.optima import Optima, optima_of, published_optima_of
 from delphi_core.fits.power_law import PowerLaw, fit_params_law, fit_token_law
 from delphi_core.fits.surface import Surface, SurfaceFit, fit_surface
 from delphi_core.fits.walk_forward import walk_forward_all
+from delphi_core.freeze import freeze_forecast
+from delphi_core.frozen_check import check_forecast
 from delphi_core.law_tables import fit_methods, held_out_table, methods_table
+from delphi_core.ledger import forecast_ledger
 from delphi_core.records import budget_bucket
 from delphi_core.snapshot import Ladder, Snapshot, load_snapshot
 from delphi_core.sources.extract import extract
@@ -53,6 +56,7 @@ __all__ = [
     "UnidentifiedError",
     "__version__",
     "budget_bucket",
+    "check_forecast",
     "choose",
     "extract",
     "filtered",
@@ -62,7 +66,9 @@ __all__ = [
     "fit_params_law",
     "fit_surface",
     "fit_token_law",
+    "forecast_ledger",
     "forecast_trajectory",
+    "freeze_forecast",
     "held_out_runs",
     "held_out_table",
     "load_snapshot",

@@ -25,9 +25,20 @@ LAYERS = [
     {"macro", "events"},
     {"law_tables", "trajectory_tables", "ledger"},
     {"law_documents", "backtest_tables"},
-    {"cli_text", "trajectory_text"},
+    {"frozen_file", "frozen_rows"},
+    {"frozen_trajectory", "frozen_law"},
+    {"freeze", "frozen_check"},
+    {"cli_text", "trajectory_text", "record_text"},
     {"cli_arguments", "cli_reading", "cli_server"},
-    {"cli_fit", "cli_methods", "cli_forecast", "cli_extract", "cli_trajectories", "cli_snapshot"},
+    {
+        "cli_fit",
+        "cli_methods",
+        "cli_forecast",
+        "cli_extract",
+        "cli_trajectories",
+        "cli_snapshot",
+        "cli_record",
+    },
     {"cli", "__main__", "__init__", "web"},
 ]
 # Fits and figures know no files, no network and no page; only errors, words and records of ours.

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import delphi_core as dc
@@ -111,6 +111,7 @@ def inside(ratio, above, up_to):
     return (ratio.round(6) > above) & (ratio.round(6) <= up_to)
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(
