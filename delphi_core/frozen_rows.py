@@ -12,7 +12,6 @@ from delphi_core.errors import DataError
 from delphi_core.frozen_file import checksum
 from delphi_core.snapshot import Snapshot
 from delphi_core.snapshot_diff import TableDiff, diff_table
-from delphi_core.snapshot_rows import no_rows
 from delphi_core.tables import TABLES
 
 if TYPE_CHECKING:
@@ -103,10 +102,7 @@ def snapshot_of_rows(rows: Rows) -> Snapshot:
     """A snapshot that holds these rows and nothing else; cells of other columns are missing."""
     tables = {}
     for name, table in TABLES.items():
-        if name not in rows:
-            tables[name] = no_rows(table).frame
-            continue
-        own = rows[name].reset_index(drop=True)
+        own = rows.get(name, pd.DataFrame()).reset_index(drop=True)
         columns = {
             column.name: own[column.name]
             if column.name in own

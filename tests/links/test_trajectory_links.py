@@ -37,6 +37,7 @@ LINKS = [
     ({"x": "steps", "end": "0.4"}, (*HERO[:5], "steps", *HERO[6:], "0.4")),
     ({"without": ["gab", "ptb"]}, (*HERO, "1", ("gab", "ptb"))),
     ({"without": ""}, HERO),
+    ({"tab": "record"}, (*HERO[:-1], "record")),
 ]  # fmt: skip
 
 
