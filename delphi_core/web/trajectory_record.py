@@ -63,8 +63,10 @@ def record(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
     scores = "Scores by extrapolation ratio"
     show(ledger_scores(table), key="record_scores", column_config=_SCORES, alt=scores)
     # What reaches furthest, was preregistered and has an outcome stands first.
-    first = table.assign(met=table["error_pct"].notna()).sort_values(
-        ["preregistered", "met", "ratio"], ascending=False, kind="stable"
+    first = table.assign(met=table["error_pct"].notna(), about=table["ratio"].round(3)).sort_values(
+        ["preregistered", "met", "about", "flops"],
+        ascending=[False, False, False, True],
+        kind="stable",
     )
     rows = first.assign(
         percent=100 * first["fraction"],
