@@ -25,7 +25,10 @@ from delphi_core.fits.recipe import Recipe, delphi_recipe, delphi_suite
 from delphi_core.fits.speedup import SpeedUp, speed_up, speed_up_at_optima
 from delphi_core.fits.surface import Surface, SurfaceFit, fit_surface
 from delphi_core.fits.walk_forward import walk_forward_all
+from delphi_core.freeze import freeze_forecast
+from delphi_core.frozen_check import check_forecast
 from delphi_core.law_tables import fit_methods, held_out_table, methods_table
+from delphi_core.ledger import forecast_ledger
 from delphi_core.plan_tables import LadderPlan, plan
 from delphi_core.recipe_fits import FittedRecipe, RecipeSettings, fit_recipe
 from delphi_core.recipes import Recipes, compare_recipes
@@ -36,8 +39,7 @@ from delphi_core.sources.places import Place
 from delphi_core.sources.records_csv import read_records
 from delphi_core.trajectories import main_line, targets
 from delphi_core.trajectory_tables import forecast_trajectory
-
-__version__ = "0.4.0"
+from delphi_core.version import __version__
 
 __all__ = [
     "Choice",
@@ -66,7 +68,9 @@ __all__ = [
     "Surface",
     "SurfaceFit",
     "UnidentifiedError",
+    "__version__",
     "budget_bucket",
+    "check_forecast",
     "choose",
     "compare_recipes",
     "comparison",
@@ -82,7 +86,9 @@ __all__ = [
     "fit_recipe",
     "fit_surface",
     "fit_token_law",
+    "forecast_ledger",
     "forecast_trajectory",
+    "freeze_forecast",
     "held_out_runs",
     "held_out_table",
     "load_snapshot",

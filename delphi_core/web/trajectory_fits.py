@@ -11,6 +11,7 @@ import streamlit as st
 from delphi_core.backtest_tables import backtest_of
 from delphi_core.errors import FitError
 from delphi_core.fits.forecasters import FORECAST_METHODS
+from delphi_core.ledger import forecast_ledger
 from delphi_core.macro import line_of
 from delphi_core.snapshot import Snapshot
 from delphi_core.trajectories import Target, target_metrics, target_named
@@ -140,3 +141,9 @@ def backtested(snapshot: Snapshot, choice: TrajectoryChoice) -> pd.DataFrame:
     """Backtests of every forecaster on the rungs, in the view's metric."""
     target = target_named(snapshot, choice.target)
     return backtest_of(snapshot, target, [choice.metric], level=choice.level)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=_BY_ID)
+def ledger(snapshot: Snapshot) -> pd.DataFrame:
+    """Published forecasts with their outcomes."""
+    return forecast_ledger(snapshot)

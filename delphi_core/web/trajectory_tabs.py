@@ -22,6 +22,7 @@ from delphi_core.web.trajectory_fits import (
     metrics_compared,
     metrics_shown,
 )
+from delphi_core.web.trajectory_record import record
 from delphi_core.web.trajectory_words import metric_words
 
 if TYPE_CHECKING:
@@ -181,6 +182,7 @@ SHOWN = {
     "methods": methods,
     "subsets": subsets,
     "backtests": backtests,
+    "record": record,
     "download": download,
 }
 

@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[2] / "delphi_core"
 
 # Lowest first; a module may import from its own layer and from those before it.
 LAYERS = [
-    {"errors", "words", "schema"},
+    {"errors", "words", "schema", "version"},
     {"csv_text", "tables", "checks"},
     {"manifest", "parquet_table"},
     {"records"},
@@ -24,10 +24,13 @@ LAYERS = [
     {"export"},
     {"trajectories"},
     {"macro", "events"},
-    {"law_tables", "trajectory_tables", "plan_input", "plan_tables", "recipe_check"},
+    {"ledger", "law_tables", "trajectory_tables", "plan_input", "plan_tables", "recipe_check"},
     {"recipe_fits", "recipes", "recipe_tables"},
     {"law_documents", "backtest_tables", "plan_documents", "recipe_documents"},
-    {"cli_text", "trajectory_text", "plan_text", "recipe_text"},
+    {"frozen_file", "frozen_rows"},
+    {"frozen_trajectory", "frozen_law"},
+    {"freeze", "frozen_check"},
+    {"cli_text", "record_text", "trajectory_text", "plan_text", "recipe_text"},
     {"cli_arguments", "cli_reading", "cli_server"},
     {
         "cli_fit",
@@ -38,6 +41,7 @@ LAYERS = [
         "cli_extract",
         "cli_trajectories",
         "cli_snapshot",
+        "cli_record",
     },
     {"cli", "__main__", "__init__", "web"},
 ]
