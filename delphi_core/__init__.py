@@ -24,7 +24,7 @@ from delphi_core.fits.walk_forward import walk_forward_all
 from delphi_core.law_tables import fit_methods, held_out_table, methods_table
 from delphi_core.own_ladders import OwnLadders, read_own_ladders, with_own_ladders
 from delphi_core.records import budget_bucket
-from delphi_core.snapshot import Ladder, Snapshot, load_snapshot
+from delphi_core.snapshot import Ladder, Snapshot, current_version, load_snapshot
 from delphi_core.sources.extract import extract
 from delphi_core.sources.places import Place
 from delphi_core.sources.records_csv import read_records
@@ -56,6 +56,7 @@ __all__ = [
     "UnidentifiedError",
     "budget_bucket",
     "choose",
+    "current_version",
     "extract",
     "filtered",
     "fit_isoflops",

@@ -184,7 +184,7 @@ def _publish(options: argparse.Namespace) -> int:
             print(f"{file} ...", file=sys.stderr)
 
     published = publish(
-        Place(options.folder),
+        Place(options.folder, options.credentials),
         Place(options.destination, options.credentials, PUBLISH_SECONDS),
         tell,
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from delphi_core.errors import DataError, did_you_mean
+from delphi_core.errors import DataError, did_you_mean, quoted
 from delphi_core.tables import TABLES
 
 if TYPE_CHECKING:
@@ -91,7 +91,9 @@ def parse_manifest(content: bytes) -> Manifest:
     except (ValueError, KeyError, TypeError, RecursionError):
         raise broken from None
     if version != SCHEMA_VERSION:
-        sentence = f"{MANIFEST} has schema version {version}; this version reads {SCHEMA_VERSION}."
+        sentence = (
+            f"{MANIFEST} has schema version {said(version)}; this version reads {SCHEMA_VERSION}."
+        )
         raise DataError([sentence])
     if not (
         isinstance(created_at, str)
@@ -138,6 +140,11 @@ def table_of(file: str) -> str | None:
     path = PurePosixPath(file)
     known = path.name == file and path.suffix in ENDINGS and path.stem in TABLES
     return path.stem if known else None
+
+
+def said(value: object) -> str:
+    """What a manifest holds where it should hold a number, as messages may show it."""
+    return str(value) if isinstance(value, int) else quoted(value)
 
 
 def sha256(data: bytes) -> str:

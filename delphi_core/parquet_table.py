@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from delphi_core.errors import DataError, quoted
-from delphi_core.manifest import MANIFEST
+from delphi_core.manifest import MANIFEST, said
 
 if TYPE_CHECKING:
     from delphi_core.schema import Column, Table
@@ -54,7 +54,7 @@ def read_parquet(data: bytes, table: Table, name: str, rows: object = None) -> p
         file = pq.ParquetFile(io.BytesIO(data))
         found = file.metadata.num_rows
         if rows is not None and found != rows:
-            raise DataError([f"{name} has {found} rows where {MANIFEST} says {rows}."])
+            raise DataError([f"{name} has {found} rows where {MANIFEST} says {said(rows)}."])
         problems = _type_problems(file.schema_arrow, table, name)
         if problems:
             raise DataError(problems)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from delphi_core.checks import Where, check_references, check_sizes, check_table
 from delphi_core.csv_text import read_csv_text
 from delphi_core.errors import DataError, quoted
-from delphi_core.manifest import MANIFEST, Manifest, parse_manifest, sha256
+from delphi_core.manifest import MANIFEST, Manifest, parse_manifest, said, sha256
 from delphi_core.parquet_table import read_parquet
 from delphi_core.sources.places import Place, PlaceError
 from delphi_core.tables import TABLES
@@ -76,7 +76,7 @@ def read_files(place: Place) -> SnapshotFiles:
     manifest = parse_manifest(read_file(folder, MANIFEST))
     if pointer is not None and pointer.id != manifest.id:
         sentence = (
-            f"{POINTER} names {pointer.folder} as snapshot {quoted(pointer.id)}, and it is "
+            f"{POINTER} names {quoted(pointer.folder)} as snapshot {quoted(pointer.id)}, and it is "
             f"{manifest.id}; publish it again."
         )
         raise DataError([sentence])
@@ -114,7 +114,7 @@ def read_tables(files: SnapshotFiles) -> dict[str, pd.DataFrame]:
             unlisted += error.unlisted
             continue
         if len(text) != rows:
-            problems.append(f"{file} has {len(text)} rows where {MANIFEST} says {rows}.")
+            problems.append(f"{file} has {len(text)} rows where {MANIFEST} says {said(rows)}.")
         frames[name], mistakes = check_table(text, TABLES[name], file)
         problems += mistakes.sentences
         unlisted += mistakes.unlisted

@@ -6,7 +6,7 @@ file has them, from the run of the same configuration where the ladder has it, o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -15,8 +15,9 @@ from delphi_core.checks import check_table
 from delphi_core.csv_text import read_csv_text
 from delphi_core.errors import DataError, quoted
 from delphi_core.manifest import sha256
-from delphi_core.records import RECORDS, budget_bucket
+from delphi_core.records import RECORDS, SWEEP_ROLES, budget_bucket
 from delphi_core.snapshot_rows import no_rows
+from delphi_core.snapshot_run_names import run_names
 from delphi_core.snapshot_write import as_text
 from delphi_core.sources.places import shown
 from delphi_core.tables import LADDERS, RUNS, TABLES
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from delphi_core.snapshot_sources import Gathered
-
-EXACT = 2.0**53
-CONFIGURATION = ("label", "tokens", "size", "flops")
-"""What makes two records those of one run, where they do not say which run they are of."""
 
 NEW_LADDER = {
     "title": None,
@@ -85,14 +82,15 @@ def add_records(gathered: Gathered, file: str, data: bytes, origin: Origin) -> N
     except DataError as error:
         gathered.refuse(error)
         return
-    ladders = _table(gathered, "ladders")
-    ladder = ladders[ladders["ladder"] == origin.ladder].iloc[0]
-    size = str(ladder["params_column"])
+    ladders = _table(gathered, "ladders").set_index("ladder")
+    if origin.ladder not in ladders.index:
+        return  # what is wrong with it is noted
+    size = str(ladders.loc[origin.ladder, "params_column"])
     records = records.rename(columns={"params": "size"})
     runs = _table(gathered, "runs")
     runs = runs[runs["ladder"] == origin.ladder]
     try:
-        names = _named(records, runs.assign(size=runs[size]), name)
+        names = run_names(records, runs.assign(size=runs[size]), name)
     except DataError as error:
         gathered.refuse(error)
         return
@@ -100,10 +98,9 @@ def add_records(gathered: Gathered, file: str, data: bytes, origin: Origin) -> N
     records = records.rename(columns={"size": size})
     records = records.assign(run=names, ladder=origin.ladder, source=source)
     new = records[~records["run"].isin(runs["run"])].drop_duplicates("run")
-    new = new.reindex(columns=list(RUNS.column_names))
-    new["role"] = new["role"].fillna("isoflop")
-    new["status"] = new["status"].fillna("finished")
-    gathered.add("runs", as_text(new), name)
+    gathered.add("runs", _run_cells(new), name)
+    if len(new) and new.reindex(columns=["budget"]).isna().all(axis=None):
+        gathered.notes.append(f"{name} has no nominal budgets; centres of 1.1^k buckets stand in.")
     _add_metrics(gathered, records["metric"], name)
     evals = records[list(TABLES["evals"].column_names)]
     gathered.add("evals", as_text(evals), name, but=("source",))
@@ -159,95 +156,29 @@ def _add_ladder(gathered: Gathered, records: pd.DataFrame, name: str, origin: Or
         **NEW_LADDER,
         "title": origin.ladder,
         "default_metric": records["metric"].iloc[0],
-        "about": f"Records of {name}.",
+        "about": f"Records of {name.rpartition('/')[2]}.",
         **said,
         "ladder": origin.ladder,
     }
     cells = pd.DataFrame([row], index=[1], dtype="str")[list(LADDERS.column_names)]
     gathered.add("ladders", cells, f"ladder {quoted(origin.ladder)}")
-    gathered.raise_any()
     kind, size = row["kind"], row["params_column"]
     gathered.notes.append(
         f"ladder {origin.ladder} is new: {kind}, sized by {size}, {row['default_metric']} first."
     )
 
 
-def _named(records: pd.DataFrame, runs: pd.DataFrame, name: str) -> list[str]:
-    """The run of each record: as the file says, of the same configuration, or a name made of it.
-
-    Raises
-    ------
-    DataError
-        Several runs of the ladder have the configuration, or a run has another one.
-    """
-    known = {
-        str(run): _Configuration(*cells)
-        for run, *cells in runs[["run", *CONFIGURATION]].itertuples(index=False, name=None)
-    }
-    same: dict[_Configuration, list[str]] = {}
-    for run, configuration in known.items():
-        for alias in {configuration, configuration.bucketed()}:
-            same.setdefault(alias, []).append(run)
-    said = records["run"] if "run" in records else pd.Series(pd.NA, index=records.index)
-    said = said.astype(object).where(said.notna(), "")
-    # Replicates, which the six columns do not tell apart, are numbered in the order of the file.
-    turns = records.assign(run=said).groupby([*CONFIGURATION, "metric", "run"]).cumcount()
-    names, problems = [], []
-    given = records[list(CONFIGURATION)].itertuples(index=False, name=None)
-    for row, cells, run, turn in zip(records.index, given, said, turns, strict=True):
-        configuration = _Configuration(*cells)
-        found = same.get(configuration, [])
-        made = configuration.name(turn)
-        if run or made in known:
-            pass
-        elif len(found) > 1:
-            which = " or ".join(found[:3])
-            problems.append(f"{name} row {row}: it may be of {which}; add a column run.")
-        elif found and turn == 0:
-            made = found[0]
-        names.append(str(run) or made)
-        before = known.setdefault(names[-1], configuration)
-        if word := before.contradiction(configuration):
-            problems.append(
-                f"{name} row {row}: run {quoted(names[-1])} has another {word} elsewhere; "
-                "correct it, or name another run."
-            )
-    if problems:
-        raise DataError(problems)
-    return names
-
-
-@dataclass(frozen=True)
-class _Configuration:
-    label: str
-    tokens: float
-    size: float
-    flops: float
-
-    def bucketed(self) -> _Configuration:
-        """The same as researchers pass it around."""
-        return replace(self, flops=float(budget_bucket(self.flops)))
-
-    def name(self, turn: int) -> str:
-        """A name for its run: the same wherever it is made; later replicates are numbered."""
-        numbers = (("C", self.flops), ("N", self.size), ("D", self.tokens))
-        parts = [f"{letter}{_digits(number)}" for letter, number in numbers]
-        return "-".join([self.label, *parts, *([str(turn + 1)] if turn else [])])
-
-    def contradiction(self, other: _Configuration) -> str | None:
-        """What differs between two records of one run, if anything does."""
-        for column in CONFIGURATION:
-            one, two = getattr(self, column), getattr(other, column)
-            if column == "flops" and budget_bucket(one) == budget_bucket(two):
-                continue
-            if one != two and not pd.isna(one):
-                return column if column != "size" else "size (params)"
-        return None
-
-
-def _digits(number: float) -> str:
-    """A number with all its digits, whole ones without a point."""
-    return str(int(number)) if number.is_integer() and number < EXACT else repr(number)
+def _run_cells(records: pd.DataFrame) -> pd.DataFrame:
+    """Rows of runs.csv as text, of one record a run; what is not said is filled in."""
+    new = records.reindex(columns=list(RUNS.column_names))
+    cells = as_text(new)
+    for column, instead in (("role", "isoflop"), ("status", "finished")):
+        cells[column] = cells[column].mask(cells[column] == "", instead)
+    if new["budget"].isna().all():
+        # Pages and fits group a sweep by budget; Marin groups by these where none is said.
+        buckets = as_text(pd.DataFrame({"budget": budget_bucket(new["flops"])}, index=new.index))
+        cells["budget"] = buckets["budget"].where(cells["role"].isin(SWEEP_ROLES), "")
+    return cells
 
 
 def _keys(gathered: Gathered, cells: Sequence[str], origin: Origin, name: str) -> list[str]:

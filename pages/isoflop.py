@@ -36,15 +36,15 @@ with messages.errors_in_words():
         st.segmented_control("Value axis", views.SCALES, key="y", required=True)
         st.toggle("Fit excluded runs", key="excluded", disabled=given)
 
-    isoflop = fitted(snapshot, view)
+    isoflop = fitted(snapshot, view.whole)
     published = views.published_shown(snapshot, view)
 
     headline.title(words.headline(ladder, isoflop, published))
     chart, table, download = st.tabs(["Chart", "Table", "Download"])
     with chart:
-        figure, alt = isoflop_chart(snapshot, view)
+        figure, alt = isoflop_chart(snapshot, view.whole)
         options = {"on_select": "rerun", "selection_mode": "points", "key": "isoflop_chart"}
-        event = show_chart(figure, view, alt=alt, **options)
+        event = show_chart(figure, view, alt=alt, zoom=True, **options)
         if not view.budgets and published is None:
             st.info("No budget is chosen, so nothing is fitted. Choose one above.")
         tables.clicked_run(isoflop.points, event)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
@@ -45,6 +45,8 @@ class IsoflopView(ViewState):
         Nominal budgets that are shown and fitted, as `budget_id` writes them; all by default.
     y
         Scale of the value axis: linear (default) or log.
+    zoom
+        What the chart is zoomed to: x from, x to, y from, y to; empty, the default, for all of it.
     """
 
     ladder: str
@@ -54,6 +56,12 @@ class IsoflopView(ViewState):
     excluded: bool
     budgets: tuple[str, ...]
     y: Scale
+    zoom: str = ""
+
+    @property
+    def whole(self) -> IsoflopView:
+        """The view without its zoom: what is fitted, and drawn."""
+        return replace(self, zoom="")
 
     def offered_budgets(self, snapshot: Snapshot) -> tuple[str, ...]:
         """Budgets to choose from."""
@@ -98,7 +106,8 @@ class IsoflopView(ViewState):
         )
         y = asked.one("y", SCALES, SCALES[0])
         axis, how, scale = cast("X", x), cast("Method", method), cast("Scale", y)
-        return cls(ladder, metric, axis, how, excluded, budgets, scale), asked.notices
+        zoom = asked.zoom()
+        return cls(ladder, metric, axis, how, excluded, budgets, scale, zoom), asked.notices
 
 
 def isoflop_ladders(snapshot: Snapshot) -> list[str]:

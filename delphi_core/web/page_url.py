@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import streamlit as st
 
 from delphi_core.web.messages import plain
-from delphi_core.web.view_state import in_query
+from delphi_core.web.view_state import ZOOM, in_query
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -86,6 +86,9 @@ def shown_view(kind: type[View], snapshot: Snapshot) -> View:
         state["page"], state["query"] = page, query
     else:
         used = _used(state["view"])
+        if used and ZOOM not in used:
+            # What was zoomed to is a part of the chart that was shown, and of no other.
+            query.pop(ZOOM, None)
         view, _ = kind.read({**query, **used}, snapshot)
         if used:
             state["notices"] = []

@@ -54,7 +54,7 @@ def loss(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
         y=view.y,
     )
     alt = law_words.loss_law_alt(fitted.law, fitted.optima, fitted.held_out, view.target_flops)
-    show_chart(figure, view, alt=alt, key="loss_chart")
+    show_chart(figure, view, alt=alt, key="loss_chart", zoom=True)
     _lines(words.verdict(fitted, view.target_flops))
     if fitted.law is not None:
         table = _forecasts(view, fitted.law, fitted.held_out)

@@ -80,6 +80,8 @@ class ScalingView(ViewState):
         Scale of the loss axis: linear (default) or log.
     tab
         Which tab is open: loss (default), size, asymptote, methods, walk-forward or download.
+    zoom
+        What the chart is zoomed to: x from, x to, y from, y to; empty, the default, for all of it.
     """
 
     ladder: str
@@ -95,6 +97,7 @@ class ScalingView(ViewState):
     published: bool
     y: Literal["linear", "log"]
     tab: str
+    zoom: str
 
     @classmethod
     def read(cls, query: Query, snapshot: Snapshot) -> tuple[ScalingView, list[str]]:
@@ -147,6 +150,7 @@ class ScalingView(ViewState):
             published,
             cast('Literal["linear", "log"]', scale),
             tab,
+            asked.zoom(),
         )
         return view, asked.notices
 

@@ -74,7 +74,7 @@ def curve(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
         all_events=view.events,
     )
     alt = trajectory_alt(shown.measured, shown.forecast)
-    show_chart(figure, view, alt=alt, key="curve_chart")
+    show_chart(figure, view, alt=alt, key="curve_chart", zoom=True)
     lines = [line for line in words.verdict(shown, snapshot) if line]
     st.markdown("\n".join(f"- {plain(line)}" for line in lines))
 

@@ -68,6 +68,8 @@ class TrajectoryView(ViewState):
         Fraction of training that the chart ends at: 0.4, 0.6, 0.8 or 1 (default).
     without
         Subsets left out of a macro loss; none by default.
+    zoom
+        What the chart is zoomed to: x from, x to, y from, y to; empty, the default, for all of it.
     """
 
     target: str
@@ -82,6 +84,7 @@ class TrajectoryView(ViewState):
     tab: str
     end: str
     without: tuple[str, ...]
+    zoom: str
 
     @classmethod
     def read(cls, query: Query, snapshot: Snapshot) -> tuple[TrajectoryView, list[str]]:
@@ -113,6 +116,7 @@ class TrajectoryView(ViewState):
             asked.one("tab", TABS, TABS[0]),
             asked.one("end", ENDS, ENDS[-1]),
             asked.some("without", offered_subsets(snapshot, target, metric)),
+            asked.zoom(),
         )
         return view, asked.notices
 

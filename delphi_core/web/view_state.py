@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from delphi_core.errors import did_you_mean, quoted
@@ -19,8 +20,23 @@ if TYPE_CHECKING:
 Query = Mapping[str, Sequence[str]]
 """Values of URL parameters by name."""
 
+ZOOM = "zoom"
+"""Field of a view, and parameter, that holds what its chart is zoomed to."""
 LONGEST_WORDS = 100
 """How many characters a parameter that holds free text may have."""
+
+
+def parse_zoom(text: str) -> tuple[float, float, float, float] | None:
+    """Ends of the x and the y axis, in the axes' own numbers; None where the text holds none."""
+    parts = text.split(",")
+    try:
+        x_from, x_to, y_from, y_to = (float(part) for part in parts)
+    except ValueError:
+        return None
+    ends = (x_from, x_to, y_from, y_to)
+    if not all(isfinite(end) and abs(end) < 1e30 for end in ends) or x_from == x_to:
+        return None
+    return None if y_from == y_to else ends
 
 
 class ViewState(Protocol):
@@ -114,6 +130,17 @@ class Asked:
                 f"{LONGEST_WORDS} are taken."
             )
         return words[:LONGEST_WORDS].rstrip()
+
+    def zoom(self) -> str:
+        """What a chart is zoomed to, as the parameter zoom holds it; empty where it is no range."""
+        typed = self.words(ZOOM)
+        if typed and parse_zoom(typed) is None:
+            self.notices.append(
+                f"The link asks for zoom {quoted(typed)}, which is not four numbers (x from, x to, "
+                "y from, y to); all is shown."
+            )
+            return ""
+        return typed
 
     def flag(self, name: str, *, default: bool) -> bool:
         """The flag a parameter asks for."""

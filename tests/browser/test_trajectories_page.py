@@ -12,6 +12,7 @@ from delphi_core.figures.trajectory import trajectory_alt, within
 from delphi_core.web import trajectory_words as words
 from delphi_core.web.trajectory_fits import shown as forecast_shown
 from delphi_core.web.trajectory_view import TABS, TrajectoryView
+from delphi_core.web.view_state import ZOOM
 from tests.browser.browsing import PHONE, begin_visit, numbers, serving
 from tests.browser.contrasts import unreadable
 
@@ -108,8 +109,8 @@ def test_the_page_opens_first_on_a_fresh_server(browser, snapshot):
 
 
 def test_every_part_of_a_view_is_in_a_link_and_survives_a_reload(visit, snapshot):
-    # Subsets are to be left out of the hero's macro loss only, which has a test of its own.
-    assert [*AWAY, "without"] == list(TrajectoryView.__dataclass_fields__)
+    # Subsets are to be left out of the hero's macro loss only; they and zooms have their own tests.
+    assert [*AWAY, "without", ZOOM] == list(TrajectoryView.__dataclass_fields__)
     default, _ = found(snapshot, {"target": AWAY["target"], "metric": AWAY["metric"]})
     asked, expected = found(snapshot, AWAY)
     changed = {name for name in AWAY if getattr(asked, name) != getattr(default, name)}

@@ -134,6 +134,7 @@ def test_manifest_and_files_must_agree(folder):
     assert refused(schema_version=99) == (
         "manifest.json has schema version 99; this version reads 1.",
     )
+    assert refused(schema_version="x\n" * 99)[0].count("\n") == 0
     files = dict(manifest["files"])
     entry = files.pop("runs.csv")
     assert refused(files=files) == ("manifest.json does not list runs.csv; add it.",)

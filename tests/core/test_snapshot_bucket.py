@@ -97,7 +97,7 @@ def test_a_pointer_to_another_snapshot_is_refused(prefix, snapshot):
     fill(prefix, "new")
     point(prefix, "new", "0123456789ab")
     (sentence,) = problems(prefix.url)
-    assert sentence.startswith("latest.json names new as snapshot '0123456789ab', and it is ")
+    assert sentence.startswith("latest.json names 'new' as snapshot '0123456789ab', and it is ")
     assert sentence.endswith(f"{snapshot.id}; publish it again.")
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import delphi_core as dc
 from delphi_core.checks import check_table
 from delphi_core.csv_text import read_csv_text
-from delphi_core.manifest import MANIFEST
+from delphi_core.manifest import MANIFEST, sha256
 from delphi_core.parquet_table import read_parquet, write_parquet
 from delphi_core.schema import Column, Table
 from delphi_core.snapshot import BUNDLED
@@ -48,8 +48,6 @@ def as_parquet(folder, name, data=None):
 
 def describe(folder, **changes):
     """A manifest that describes what lies in the folder, whatever it is."""
-    from delphi_core.manifest import sha256  # noqa: PLC0415
-
     manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     for name, rows in changes.items():
         entry = manifest["files"].pop(f"{name}.csv")
@@ -95,7 +93,7 @@ CELLS = st.tuples(
 )
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(st.lists(CELLS, min_size=1, max_size=5, unique=True))
 def test_both_forms_give_what_was_written(rows):
     frame = pd.DataFrame(rows, columns=list(MADE.column_names))

@@ -89,6 +89,7 @@ BROKEN = [
     {"published": "1"},
     {"y": "sqrt"},
     {"tab": "../../etc/passwd"},
+    {"zoom": "<b>"},
 ]
 
 
@@ -96,4 +97,4 @@ BROKEN = [
 def test_broken_links_open_the_nearest_view_with_one_notice(query):
     view, notices = read(query)
     assert len(notices) == 1
-    assert asdict(view) == DEFAULT
+    assert asdict(view) == DEFAULT | {"zoom": ""}

@@ -12,7 +12,7 @@ PTB = "eval_dropless/paloma/ptb/loss"
 C4 = "eval/paloma/c4_en/loss"
 HERO = ("hero", MACRO, "surface", "", "0.9", "fraction", "0.05", False, False, "curve")
 # What views have had since 0.5.0, as links from before open it.
-ADDED = ("1", ())
+ADDED = ("1", (), "")
 
 # (query as shared, view it opened), by release.
 LINKS = [
@@ -37,6 +37,7 @@ LINKS = [
     ({"x": "steps", "end": "0.4"}, (*HERO[:5], "steps", *HERO[6:], "0.4")),
     ({"without": ["gab", "ptb"]}, (*HERO, "1", ("gab", "ptb"))),
     ({"without": ""}, HERO),
+    ({"zoom": "10,40,2.1,2.3"}, (*HERO, "1", (), "10,40,2.1,2.3")),
 ]  # fmt: skip
 
 
@@ -78,6 +79,10 @@ def test_the_shortest_query_of_a_view_opens_it_again(query, view):
         ("tab", "x" * 10_000),
         ("end", "0.05"),
         ("without", "<img>"),
+        ("zoom", "1,2,3,nan"),
+        ("zoom", "1,2,3"),
+        ("zoom", "1,1,2,3"),
+        ("zoom", "<svg onload=1>"),
     ],
 )
 def test_what_is_not_offered_falls_back_with_a_notice(name, value):
