@@ -29,16 +29,31 @@ def spreadsheet_csv(table: pd.DataFrame, columns: Sequence[str] | None = None) -
     columns
         Which columns, in which order; all by default.
     """
-    safe = table if columns is None else table[list(columns)]
-    texts = [
-        name
-        for name, dtype in safe.dtypes.items()
-        if pd.api.types.is_object_dtype(dtype) or pd.api.types.is_string_dtype(dtype)
-    ]
-    safe = safe.assign(**{str(name): safe[name].map(_marked) for name in texts})
+    safe = marked(table if columns is None else table[list(columns)])
     # Lines end as RFC 4180 has it: with a bare line feed a carriage return in a cell would stand
     # unquoted and break its row.
     return safe.to_csv(index=False, lineterminator="\r\n")
+
+
+def marked(table: pd.DataFrame) -> pd.DataFrame:
+    """A table without texts that a spreadsheet would run; pages' grids have a download, too.
+
+    Parameters
+    ----------
+    table
+        Any; it is not changed.
+    """
+    changed: dict[str, pd.Series] = {}
+    for name, dtype in table.dtypes.items():
+        if not (pd.api.types.is_object_dtype(dtype) or pd.api.types.is_string_dtype(dtype)):
+            continue
+        # Columns of a million rows hold few different texts. Apostrophes count as well, so that
+        # the mark can be taken off again.
+        texts = [text for text in table[name].dropna().unique() if isinstance(text, str)]
+        marks = {text: f"'{text}" for text in texts if _RUN.match(text)}
+        if marks:
+            changed[str(name)] = table[name].map(lambda cell, to=marks: to.get(cell, cell))
+    return table.assign(**changed) if changed else table
 
 
 def unmarked(cells: pd.Series) -> pd.Series:
@@ -46,8 +61,3 @@ def unmarked(cells: pd.Series) -> pd.Series:
     return cells.map(
         lambda cell: cell[1:] if isinstance(cell, str) and _MARKED.match(cell) else cell
     )
-
-
-def _marked(cell: object) -> object:
-    """A cell as a spreadsheet may have it. Apostrophes count as well, so that it can be undone."""
-    return f"'{cell}" if isinstance(cell, str) and _RUN.match(cell) else cell

@@ -12,7 +12,7 @@ from delphi_core.figures.trajectory import trajectory_alt, trajectory_figure
 from delphi_core.figures.trajectory_grid import REACH_PCT, trajectory_grid, trajectory_grid_alt
 from delphi_core.fits.backtest import DEFAULT_FORECASTER, summary
 from delphi_core.fits.live import false_alarm_rate
-from delphi_core.spreadsheet import spreadsheet_csv
+from delphi_core.spreadsheet import marked, spreadsheet_csv
 from delphi_core.trajectory_tables import JUDGED_FROM
 from delphi_core.web import trajectory_words as words
 from delphi_core.web.charts import show_chart
@@ -190,7 +190,7 @@ def _show(table: pd.DataFrame, columns: list[str], key: str, alt: str) -> None:
     shown = table.reindex(columns=columns)
     empty = [name for name in columns if shown[name].isna().all()]
     st.dataframe(
-        shown.drop(columns=empty),
+        marked(shown.drop(columns=empty)),
         key=key,
         hide_index=True,
         column_config=_COLUMNS,

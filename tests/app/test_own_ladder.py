@@ -346,6 +346,8 @@ def test_formulas_in_texts_are_never_run_by_a_spreadsheet(open_data, monkeypatch
     text = HEADER + made("=cmd|'/C calc'!A0") + made("@SUM(1)", metric="-loss")
     page = give(open_data(), text.encode())
     page = go(page, "data", ladder="yours")
+    # The grid has a download of its own.
+    assert set(page.dataframe[0].value["label"]) == {"'=cmd|'/C calc'!A0"}
     table = pd.read_csv(pd.io.common.StringIO(files["runs_yours.csv"]()))
     assert table["label"].unique().tolist() == ["'=cmd|'/C calc'!A0"]
     assert table["tokens"].dtype == "float64"

@@ -78,9 +78,12 @@ def test_the_template_is_taken_back_and_removed(visit):
     page.widget("own_csv").wait_for()
 
 
-def test_too_large_a_file_and_one_that_is_none_are_refused(visit):
+def test_too_large_a_file_and_one_that_is_none_are_refused(visit, tmp_path):
     page = visit().open("/data")
-    give(page, b"1" * (21 * 2**20), "large.csv")
+    large = tmp_path / "large.csv"
+    large.write_bytes(b"1" * (21 * 2**20))
+    page.open_tab(TAB)
+    page.page.locator("input[type=file]").set_input_files(large)
     page.widget("own_csv").get_by_text("20.0MB or smaller").wait_for()
     give(page, b"PK\x03\x04" + bytes(100), "zip.csv")
     page.page.get_by_test_id("stAlert").get_by_text("is a ZIP archive").wait_for()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delphi_core.sources.records_csv import parse_records
-from delphi_core.spreadsheet import spreadsheet_csv, unmarked
+from delphi_core.spreadsheet import marked, spreadsheet_csv, unmarked
 
 RUN = tuple("=+-@\t\r\n＝＋－＠")
 
@@ -36,6 +36,11 @@ def test_numbers_dates_and_other_texts_stay_as_they_are():
         }
     )
     assert spreadsheet_csv(table) == table.to_csv(index=False, lineterminator="\r\n")
+
+
+def test_a_table_without_such_texts_is_the_same_one():
+    table = pd.DataFrame({"a": [1.0, -2.0], "b": ["x", None]})
+    assert marked(table) is table
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1)))
