@@ -45,6 +45,6 @@ $(VENV)/.run-installed: requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@
 
-$(VENV)/.dev-installed: $(VENV)/.run-installed requirements-dev.txt
+$(VENV)/.dev-installed: $(VENV)/.run-installed requirements-dev.txt requirements-dask.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	touch $@

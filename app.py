@@ -23,8 +23,9 @@ def main() -> None:
     isoflop = st.Page(PAGES / "isoflop.py", title="IsoFLOP", default=True)
     scaling = st.Page(PAGES / "scaling.py", title="Scaling law")
     trajectories = st.Page(PAGES / "trajectories.py", title="Trajectories")
+    planner = st.Page(PAGES / "planner.py", title="Planner")
     data = st.Page(PAGES / "data.py", title="Data")
-    page_url.menu([isoflop, scaling, trajectories, data]).run()
+    page_url.menu([isoflop, scaling, trajectories, planner, data]).run()
     footer()
 
 

@@ -9,8 +9,9 @@ import sys
 import time
 
 import delphi_core.sources.buckets  # noqa: F401 - imports gcsfs before the clock starts
-from delphi_core.sources.extract import extract, threads
+from delphi_core.sources.extract import extract
 from delphi_core.sources.places import Place
+from delphi_core.sources.run_map import threads
 
 BUCKET, LABEL, METRIC, RUNS = "bench", "bench_v1", "eval/paloma/macro_loss", 1000
 

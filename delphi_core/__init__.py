@@ -19,10 +19,12 @@ from delphi_core.fits.loss_law import LossLaw
 from delphi_core.fits.loss_law_fit import LossLawFit, fit_loss_law
 from delphi_core.fits.optima import Optima, optima_of, published_optima_of
 from delphi_core.fits.power_law import PowerLaw, fit_params_law, fit_token_law
+from delphi_core.fits.recipe import Recipe, delphi_recipe, delphi_suite
 from delphi_core.fits.surface import Surface, SurfaceFit, fit_surface
 from delphi_core.fits.walk_forward import walk_forward_all
 from delphi_core.law_tables import fit_methods, held_out_table, methods_table
 from delphi_core.own_ladders import OwnLadders, read_own_ladders, with_own_ladders
+from delphi_core.plan_tables import LadderPlan, plan
 from delphi_core.records import budget_bucket
 from delphi_core.snapshot import Ladder, Snapshot, current_version, load_snapshot
 from delphi_core.sources.extract import extract
@@ -43,6 +45,7 @@ __all__ = [
     "IsoflopFit",
     "IsoflopResult",
     "Ladder",
+    "LadderPlan",
     "LawSettings",
     "LossLaw",
     "LossLawFit",
@@ -50,6 +53,7 @@ __all__ = [
     "OwnLadders",
     "Place",
     "PowerLaw",
+    "Recipe",
     "Snapshot",
     "Surface",
     "SurfaceFit",
@@ -57,6 +61,8 @@ __all__ = [
     "budget_bucket",
     "choose",
     "current_version",
+    "delphi_recipe",
+    "delphi_suite",
     "extract",
     "filtered",
     "fit_isoflops",
@@ -72,6 +78,7 @@ __all__ = [
     "main_line",
     "methods_table",
     "optima_of",
+    "plan",
     "published_optima_of",
     "read_own_ladders",
     "read_records",

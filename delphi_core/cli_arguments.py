@@ -12,6 +12,15 @@ DONE, BAD_INPUT, INCOMPLETE = 0, 1, 3
 """Exit status; argparse itself ends with 2 where usage is wrong."""
 
 
+def dask_argument(parser: argparse.ArgumentParser) -> None:
+    """Where many things are done at once."""
+    parser.add_argument(
+        "--dask",
+        metavar="tcp://HOST:8786",
+        help="do it on this Dask cluster (default: by threads of this process)",
+    )
+
+
 def law_arguments(parser: argparse.ArgumentParser) -> None:
     """What laws are fitted by, whatever the method."""
     parser.add_argument(

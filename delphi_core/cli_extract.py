@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from delphi_core.cli_arguments import DONE, INCOMPLETE
+from delphi_core.cli_arguments import DONE, INCOMPLETE, dask_argument
 from delphi_core.cli_reading import (
     bar,
     local_file,
@@ -17,8 +17,9 @@ from delphi_core.cli_reading import (
 )
 from delphi_core.cli_server import server_arguments, server_of
 from delphi_core.errors import SHOWN_AT_MOST
-from delphi_core.sources.extract import WORKERS, extract, threads
+from delphi_core.sources.extract import WORKERS, extract
 from delphi_core.sources.places import shown
+from delphi_core.sources.run_map import run_map_on
 
 
 def add_extract_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -60,6 +61,7 @@ def add_extract_command(commands: argparse._SubParsersAction[argparse.ArgumentPa
         help="ask the tracking server for runs whose folder has no usable file; nothing is "
         "written there",
     )
+    dask_argument(parser)
     server_arguments(parser)
 
 
@@ -68,16 +70,17 @@ def _extract(options: argparse.Namespace) -> int:
     backfill = server_of(options).run if options.backfill else None
     out = local_file(options.out)
     report_file = None if options.report is None else local_file(options.report)
-    records, report = extract(
-        place,
-        options.label,
-        options.metric,
-        max_tokens_per_param=options.max_tokens_per_param,
-        recorded_flops=options.recorded_flops,
-        backfill=backfill,
-        run_map=threads(options.workers),
-        progress=bar,
-    )
+    with run_map_on(options.dask, options.workers) as run_map:
+        records, report = extract(
+            place,
+            options.label,
+            options.metric,
+            max_tokens_per_param=options.max_tokens_per_param,
+            recorded_flops=options.recorded_flops,
+            backfill=backfill,
+            run_map=run_map,
+            progress=bar,
+        )
     write_file(out, records.to_csv(index=False))
     if report_file is not None:
         write_file(report_file, json.dumps(report.document(), indent=2, allow_nan=False) + "\n")

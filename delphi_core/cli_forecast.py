@@ -7,10 +7,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from delphi_core.backtest_tables import backtest_document, backtest_of
+from delphi_core.cli_arguments import dask_argument
 from delphi_core.errors import DataError, did_you_mean
 from delphi_core.fits.backtest import DEFAULT_FORECASTER
 from delphi_core.fits.forecasters import FORECAST_METHODS
 from delphi_core.snapshot import load_snapshot
+from delphi_core.sources.run_map import run_map_on
 from delphi_core.trajectories import target_metrics, target_named, targets
 from delphi_core.trajectory_tables import forecast_document, forecast_of
 from delphi_core.trajectory_text import backtest_text, forecast_text
@@ -53,6 +55,7 @@ def add_forecast_commands(
     )
     backtest.set_defaults(command=_backtest)
     backtest.add_argument("--target", help="only the rungs of this target (default: all)")
+    dask_argument(backtest)
     _snapshot_arguments(backtest)
 
 
@@ -79,10 +82,12 @@ def _backtest(options: argparse.Namespace) -> int:
     snapshot = load_snapshot(options.snapshot)
     names = [options.target] if options.target else list(targets(snapshot))
     tables = []
-    for name in names:
-        if sys.stderr.isatty():
-            print(f"{name} ...", file=sys.stderr)
-        tables.append(backtest_of(snapshot, target_named(snapshot, name), level=options.level))
+    with run_map_on(options.dask, 1) as run_map:
+        for name in names:
+            if sys.stderr.isatty():
+                print(f"{name} ...", file=sys.stderr)
+            target = target_named(snapshot, name)
+            tables.append(backtest_of(snapshot, target, level=options.level, run_map=run_map))
     document = backtest_document(tables, snapshot=snapshot.id, targets=names, level=options.level)
     _print(document, backtest_text, options)
     return 0

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from delphi_core.cli_arguments import DONE, INCOMPLETE, law_arguments
+from delphi_core.cli_arguments import DONE, INCOMPLETE, dask_argument, law_arguments
+from delphi_core.cli_reading import bar
 from delphi_core.cli_text import methods_text, walk_forward_text
 from delphi_core.export import plain_rows
 from delphi_core.fits.isoflop import IsoflopFit
@@ -16,9 +18,12 @@ from delphi_core.fits.walk_forward import REPLICATES, walk_forward_all
 from delphi_core.law_documents import walk_forward_document
 from delphi_core.law_tables import fit_methods, methods_table
 from delphi_core.snapshot import load_snapshot
+from delphi_core.sources.run_map import run_map_on
 
 if TYPE_CHECKING:
     import argparse
+
+    import pandas as pd
 
     from delphi_core.fits.isoflop import X
 
@@ -46,6 +51,7 @@ def add_methods_commands(
         default=REPLICATES,
         help=f"of the bootstraps (default: {REPLICATES})",
     )
+    dask_argument(walk)
     walk.add_argument("--json", action="store_true", help="print JSON and nothing else")
 
 
@@ -77,20 +83,22 @@ def _methods(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _walked(level: float, replicates: int, task: tuple[pd.DataFrame, X]) -> pd.DataFrame:
+    records, x = task
+    return walk_forward_all(records, IsoflopFit(x=x), level=level, replicates=replicates)
+
+
 def _walk_forward(options: argparse.Namespace) -> int:
     snapshot = load_snapshot()
     ladders = [options.ladder] if options.ladder else list(CHOSEN_ON)
-    tables = {}
-    for name in ladders:
-        ladder = snapshot.ladder(name)
-        if sys.stderr.isatty():
-            print(f"{ladder.title} ...", file=sys.stderr)
-        tables[name] = walk_forward_all(
-            snapshot.records(name, ladder.default_metric),
-            IsoflopFit(x=cast("X", ladder.default_x)),
-            level=options.level,
-            replicates=options.replicates,
-        )
+    found = [snapshot.ladder(name) for name in ladders]
+    tasks = [
+        (snapshot.records(ladder.ladder, ladder.default_metric), cast("X", ladder.default_x))
+        for ladder in found
+    ]
+    walk = partial(_walked, options.level, options.replicates)
+    with run_map_on(options.dask, 1) as run_map:
+        tables = dict(zip(ladders, bar(run_map(walk, tasks), len(tasks), "ladder"), strict=True))
     choice = choose(tables)
     document = walk_forward_document(
         tables,

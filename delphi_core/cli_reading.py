@@ -45,10 +45,10 @@ def place_of(options: argparse.Namespace) -> Place:
     return Place(options.source, options.credentials, options.seconds)
 
 
-def bar(results: Iterable[A], total: int) -> Iterable[A]:
+def bar(results: Iterable[A], total: int, unit: str = "run") -> Iterable[A]:
     """The same results, with a bar where a person watches."""
     shown_results: Iterable[A] = tqdm(
-        results, total=total, unit="run", leave=False, disable=not sys.stderr.isatty()
+        results, total=total, unit=unit, leave=False, disable=not sys.stderr.isatty()
     )
     return shown_results
 

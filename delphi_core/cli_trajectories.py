@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from delphi_core.cli_arguments import DONE, INCOMPLETE
+from delphi_core.cli_arguments import DONE, INCOMPLETE, dask_argument
 from delphi_core.cli_reading import (
     bar,
     local_file,
@@ -20,8 +20,8 @@ from delphi_core.cli_reading import (
 )
 from delphi_core.cli_server import server_arguments, server_of
 from delphi_core.errors import DataError
-from delphi_core.sources.extract import threads
 from delphi_core.sources.places import shown
+from delphi_core.sources.run_map import run_map_on
 from delphi_core.sources.run_trajectories import Wanted, trajectory_in_folder, trajectory_on_server
 from delphi_core.words import count
 
@@ -80,6 +80,7 @@ def add_trajectories_command(commands: argparse._SubParsersAction[argparse.Argum
         action="store_true",
         help="read whole histories from the tracking server, and SOURCE not at all",
     )
+    dask_argument(parser)
     server_arguments(parser)
 
 
@@ -102,7 +103,8 @@ def _trajectories(options: argparse.Namespace) -> int:
         options.segment,
         options.tokens_per_step,
     )
-    found = list(bar(threads(_WORKERS)(partial(read, wanted), names), len(names)))
+    with run_map_on(options.dask, _WORKERS) as run_map:
+        found = list(bar(run_map(partial(read, wanted), names), len(names)))
     rows = pd.concat([rows for rows, _ in found], ignore_index=True)
     missing = [sentence for _, sentences in found for sentence in sentences]
     write_file(out, rows.to_csv(index=False))

@@ -6,7 +6,6 @@ name, and for each run the metrics in the order they were asked for.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -18,13 +17,15 @@ from delphi_core.sources.extract_report import ExtractReport, Skipped
 from delphi_core.sources.places import Place, shown
 from delphi_core.sources.run_figures import RunFigures, figures_elsewhere, figures_in_folder
 from delphi_core.sources.run_folder import read_run_folder
+from delphi_core.sources.run_map import threads
 from delphi_core.sources.run_names import parse_run_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+    from delphi_core.sources.run_map import RunMap
 
 A = TypeVar("A")
-B = TypeVar("B")
 
 DEFAULT_SOURCE = "gs://marin-us-central2/checkpoints/isoflop"
 WORKERS = 32
@@ -33,31 +34,11 @@ WORKERS = 32
 _KINDS = dict.fromkeys(("tokens", "value", "flops", "params"), "float64")
 
 
-class RunMap(Protocol):
-    """Calls a function with each item, and gives the results in the order of the items.
-
-    Function, items and results may be sent to other processes.
-    """
-
-    def __call__(self, function: Callable[[A], B], items: Sequence[A], /) -> Iterable[B]:
-        """Results of the calls."""
-
-
 class Progress(Protocol):
     """Passes results on, and shows how many of the total there have been."""
 
     def __call__(self, results: Iterable[A], total: int, /) -> Iterable[A]:
         """The same results."""
-
-
-def threads(workers: int = WORKERS) -> RunMap:
-    """Calls made by so many threads of this process at once."""
-
-    def run_map(function: Callable[[A], B], items: Sequence[A]) -> Iterator[B]:
-        with ThreadPoolExecutor(workers) as pool:
-            yield from pool.map(function, items)
-
-    return run_map
 
 
 def extract(
@@ -106,7 +87,7 @@ def extract(
         The place cannot be listed, or none of its folders carries the label.
     """
     asked = tuple(dict.fromkeys(metrics))
-    run_map = threads() if run_map is None else run_map
+    run_map = threads(WORKERS) if run_map is None else run_map
     folders = place.folders()
     runs, set_aside = _with_label(folders, label, place)
     found = list(progress(run_map(partial(figures_in_folder, place, asked), runs), len(runs)))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
+from delphi_core.own_ladders import SnapshotWithOwn
 from delphi_core.web.footer import remember_shown
+from delphi_core.web.headings import remember_heading
 from delphi_core.web.loading import kept_snapshot
 from delphi_core.web.messages import snapshot_notice
 from delphi_core.web.own import with_own
@@ -21,7 +24,23 @@ if TYPE_CHECKING:
     View = TypeVar("View", bound=ViewState)
 
 
-def opened(kind: type[View]) -> tuple[Snapshot, View, DeltaGenerator]:
+@dataclass(frozen=True)
+class Headline:
+    """The place above a page's controls where its finding will stand."""
+
+    place: DeltaGenerator
+    snapshot: Snapshot
+    view: ViewState
+
+    def title(self, finding: str) -> None:
+        """Head the page, and its link's preview, with what it shows."""
+        self.place.title(finding)
+        if not isinstance(self.snapshot, SnapshotWithOwn):
+            # What a visitor's own ladder shows is theirs alone.
+            remember_heading(self.snapshot.id, self.view, finding)
+
+
+def opened(kind: type[View]) -> tuple[Snapshot, View, Headline]:
     """The snapshot in use, the view to show now, and the place of the headline above it.
 
     The snapshot holds the visitor's own ladder, if there is one, where the page chooses a ladder.
@@ -39,11 +58,12 @@ def opened(kind: type[View]) -> tuple[Snapshot, View, DeltaGenerator]:
         The snapshot holds nothing that the page could show.
     """
     kept = kept_snapshot()
-    headline = st.empty()
+    place = st.empty()
     remember_shown(kept)
     snapshot_notice(kept)
     snapshot = kept.snapshot
     if "ladder" in kind.__dataclass_fields__:
         # Pages that choose no ladder have no use for the visitor's own.
         snapshot = with_own(snapshot)
-    return snapshot, shown_view(kind, snapshot), headline
+    view = shown_view(kind, snapshot)
+    return snapshot, view, Headline(place, snapshot, view)

@@ -30,8 +30,8 @@ WHAT = (
     "one row for each run and metric, with the columns tokens, metric, value, flops (FLOP), params "
     "and label. Several labels make several ladders. Also used where they are there: run, role, "
     "excluded_reason, status, progress, budget (FLOP), hidden_dim, layers, batch_size and url. "
-    "The file is used in this visit only, on this page, IsoFLOP and Scaling law: nobody else sees "
-    "it, and it is gone when you close the page or remove it."
+    "The file is used in this visit only, on this page, IsoFLOP, Scaling law and Planner: nobody "
+    "else sees it, and it is gone when you close the page or remove it."
 )
 
 

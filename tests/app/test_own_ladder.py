@@ -9,13 +9,14 @@ import streamlit as st
 
 import delphi_core as dc
 from delphi_core.cli import main
-from delphi_core.own_ladders import template_csv
+from delphi_core.own_ladders import parse_own_ladders, template_csv
+from delphi_core.web import opening
 from delphi_core.web import own as own_panel
 
 MACRO = "eval/paloma/macro_loss"
 HEADER = "tokens,metric,value,flops,params,label\n"
 GOOD = "1e9,loss,3.5,1e18,1e8,a\n"
-FILES = {"isoflop": "pages/isoflop.py", "scaling": "pages/scaling.py", "data": "pages/data.py"}
+FILES = {name: f"pages/{name}.py" for name in ("isoflop", "scaling", "planner", "data")}
 HOSTILE = "<img src=x onerror=alert(1)> [x](javascript:alert(1)) **b** $z$ :red[y]"
 
 
@@ -106,6 +107,27 @@ def test_the_scaling_page_gives_the_law_of_the_shell(open_data, delphi, capsys, 
     for name in ("predicted", "low", "high"):
         assert row[name] == forecast[name]
     assert f"loss {forecast['predicted']:.3f} forecast" in page.title[0].value
+
+
+def test_the_planner_plans_by_it(open_data, delphi, snapshot):
+    page = go(give(open_data(), delphi), "planner", ladder="yours", method="parabola")
+    assert not page.warning
+    own = dc.with_own_ladders(snapshot, parse_own_ladders(delphi, "mine.csv"))
+    found = dc.plan(own, [1e22], ladder="yours", metric=MACRO, method="parabola")
+    (table,) = [t.value for t in page.dataframe if "predicted" in t.value and "level" in t.value]
+    assert table["predicted"].to_list() == found.table["predicted"].to_list()
+    assert "and your file mine.csv" in words(page)
+
+
+def test_previews_of_links_know_nothing_of_it(open_data, delphi, monkeypatch):
+    kept = {}
+    monkeypatch.setattr(
+        opening, "remember_heading", lambda _id, view, heading: kept.update({view: heading})
+    )
+    page = go(give(open_data(), delphi), "isoflop", ladder="yours")
+    go(page, "scaling", ladder="yours")
+    assert not [heading for heading in kept.values() if "mine" in heading]
+    assert not [view for view in kept if view.ladder == "yours"]
 
 
 def test_it_survives_the_way_through_pages_and_other_visits_never_have_it(
@@ -204,7 +226,7 @@ def test_one_budget_has_a_curve_and_no_law(open_data):
 def test_a_label_with_markup_is_shown_as_it_is(open_data):
     text = HEADER + made(HOSTILE) + made("b")
     page = give(open_data(), text.encode(), "<b>mine</b>.csv")
-    for name in ("data", "isoflop", "scaling"):
+    for name in ("data", "isoflop", "scaling", "planner"):
         page = go(page, name, ladder="yours")
         assert not page.warning
         for element in [*page.title, *page.markdown, *page.caption]:

@@ -25,11 +25,19 @@ LAYERS = [
     {"own_ladders"},
     {"trajectories"},
     {"macro", "events"},
-    {"law_tables", "trajectory_tables"},
-    {"law_documents", "backtest_tables"},
-    {"cli_text", "trajectory_text"},
+    {"law_tables", "trajectory_tables", "plan_input", "plan_tables", "recipe_check"},
+    {"law_documents", "backtest_tables", "plan_documents"},
+    {"cli_text", "trajectory_text", "plan_text"},
     {"cli_arguments", "cli_reading", "cli_server"},
-    {"cli_fit", "cli_methods", "cli_forecast", "cli_extract", "cli_trajectories", "cli_snapshot"},
+    {
+        "cli_fit",
+        "cli_methods",
+        "cli_plan",
+        "cli_forecast",
+        "cli_extract",
+        "cli_trajectories",
+        "cli_snapshot",
+    },
     {"cli", "__main__", "__init__", "web"},
 ]
 # Fits and figures know no files, no network and no page; only errors, words and records of ours.

@@ -1,0 +1,46 @@
+"""What pages were headed by: link previews say the same, once a page has been shown."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from threading import Lock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from delphi_core.web.view_state import ViewState
+
+MOST = 2000
+"""Headings kept; the one that was asked for longest ago goes first."""
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+
+_kept: OrderedDict[tuple[str, ViewState], str] = OrderedDict()
+_lock = Lock()
+
+
+def remember_heading(snapshot_id: str, view: ViewState, heading: str) -> None:
+    """Note the heading of a view.
+
+    Parameters
+    ----------
+    snapshot_id
+        Of the figures.
+    view
+        What is shown; its type is the page's.
+    heading
+        As Streamlit's Markdown takes it.
+    """
+    with _lock:
+        _kept[snapshot_id, view] = _ESCAPED.sub(r"\1", heading)
+        _kept.move_to_end((snapshot_id, view))
+        while len(_kept) > MOST:
+            _kept.popitem(last=False)
+
+
+def heading_of(snapshot_id: str, view: ViewState) -> str | None:
+    """The heading of a view as plain text; None where nobody has seen it yet."""
+    with _lock:
+        if (snapshot_id, view) not in _kept:
+            return None
+        _kept.move_to_end((snapshot_id, view))
+        return _kept[snapshot_id, view]
