@@ -29,6 +29,7 @@ from delphi_core.freeze import freeze_forecast
 from delphi_core.frozen_check import check_forecast
 from delphi_core.law_tables import fit_methods, held_out_table, methods_table
 from delphi_core.ledger import forecast_ledger
+from delphi_core.own_ladders import OwnLadders, read_own_ladders, with_own_ladders
 from delphi_core.plan_tables import LadderPlan, plan
 from delphi_core.recipe_fits import FittedRecipe, RecipeSettings, fit_recipe
 from delphi_core.recipes import Recipes, compare_recipes
@@ -58,6 +59,7 @@ __all__ = [
     "LossLaw",
     "LossLawFit",
     "Optima",
+    "OwnLadders",
     "Place",
     "PowerLaw",
     "Recipe",
@@ -98,10 +100,12 @@ __all__ = [
     "paired_runs",
     "plan",
     "published_optima_of",
+    "read_own_ladders",
     "read_records",
     "seed_noise",
     "speed_up",
     "speed_up_at_optima",
     "targets",
     "walk_forward_all",
+    "with_own_ladders",
 ]

@@ -12,6 +12,7 @@ from delphi_core.browse import filtered
 from delphi_core.errors import FitError
 from delphi_core.fits.power_law import fit_params_law, fit_token_law
 from delphi_core.records import RECORD_COLUMNS
+from delphi_core.spreadsheet import spreadsheet_csv
 
 if TYPE_CHECKING:
     from delphi_core.fits.interval import Interval
@@ -24,8 +25,9 @@ def points_csv(isoflop: IsoflopResult) -> str:
 
     Read back and fitted with the same settings it gives the same coefficients, bit by bit.
     """
-    columns = [*RECORD_COLUMNS, *(c for c in isoflop.points if c not in RECORD_COLUMNS)]
-    return isoflop.points.to_csv(columns=columns, index=False)
+    others = (str(name) for name in isoflop.points if name not in RECORD_COLUMNS)
+    columns = [*RECORD_COLUMNS, *others]
+    return spreadsheet_csv(isoflop.points, columns)
 
 
 def optima_table(isoflop: IsoflopResult) -> pd.DataFrame:
@@ -104,10 +106,10 @@ def optima_csv(
         Further columns: what the fit cannot know, such as snapshot, ladder and metric.
     """
     if published is not None:
-        return published.to_csv(index=False)
+        return spreadsheet_csv(published)
     settings = isoflop.settings
     got = {"method": settings.method, "x": settings.x, "compute": isoflop.compute}
-    return optima_table(isoflop).assign(**got, **context).to_csv(index=False)
+    return spreadsheet_csv(optima_table(isoflop).assign(**got, **context))
 
 
 def left_out_table(isoflop: IsoflopResult) -> pd.DataFrame:
@@ -133,9 +135,7 @@ def rows_csv(table: pd.DataFrame, **filters: str) -> str:
     **filters
         As `browse.filtered` takes them.
     """
-    # Lines end as RFC 4180 has it: with a bare line feed a carriage return in a cell would stand
-    # unquoted and break its row.
-    return filtered(table, **filters).to_csv(index=False, lineterminator="\r\n")
+    return spreadsheet_csv(filtered(table, **filters))
 
 
 def isoflop_document(

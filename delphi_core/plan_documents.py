@@ -11,6 +11,7 @@ import yaml
 from delphi_core.export import plain_rows
 from delphi_core.fits.recipe import RECIPE_LADDER, UNITS
 from delphi_core.plan_tables import recipe_notes
+from delphi_core.spreadsheet import spreadsheet_csv
 
 if TYPE_CHECKING:
     from delphi_core.plan_tables import LadderPlan
@@ -94,14 +95,14 @@ def plan_csv(found: LadderPlan) -> str:
     recipes = found.recipe_table.drop_duplicates("budget").add_prefix("recipe_")
     joined = table.merge(recipes, left_on="flops", right_on="recipe_budget", how="left")
     joined = joined.drop(columns="recipe_budget").dropna(axis="columns", how="all")
-    return joined.to_csv(index=False)
+    return spreadsheet_csv(joined)
 
 
 def valley_csv(found: LadderPlan) -> str:
     """Rows of `LadderPlan.valley`, each with snapshot, ladder, metric and method."""
     described = {"snapshot": found.snapshot.id, "ladder": found.ladder.ladder}
     described |= {"metric": found.metric, "method": found.planner.fit.method.name}
-    return found.valley.assign(**described).to_csv(index=False)
+    return spreadsheet_csv(found.valley.assign(**described))
 
 
 def recipe_rows(found: LadderPlan, place: int) -> list[dict[str, Any]]:

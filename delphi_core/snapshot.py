@@ -78,6 +78,15 @@ class Snapshot:
     tables: Mapping[str, pd.DataFrame]
     files: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def named(self) -> str:
+        """Its id and its day, as captions name it."""
+        return f"Snapshot {self.id} of {self.created_at[:10]}"
+
+    def part(self, ladder: str) -> Snapshot:  # noqa: ARG002 - all its ladders are of one part
+        """The snapshot that a ladder's figures come from: this one."""
+        return self
+
     def ladder(self, ladder: str) -> Ladder:
         """Description of a ladder.
 

@@ -203,6 +203,7 @@ def _keys(gathered: Gathered, cells: Sequence[str], origin: Origin, name: str) -
 def _add_metrics(gathered: Gathered, metrics: pd.Series, name: str) -> None:
     """Add rows for metrics that no source describes."""
     known = set(_table(gathered, "metrics")["metric"]) | {""}
+    rows = []
     for metric in metrics.unique():
         if metric in known:
             continue
@@ -210,10 +211,10 @@ def _add_metrics(gathered: Gathered, metrics: pd.Series, name: str) -> None:
         kind = "macro" if "macro" in metric else "subset" if metric.count("/") > 1 else "aggregate"
         if metric.startswith("train"):
             kind = "training"
-        cells = {"metric": metric, "title": metric, "unit": unit, "kind": kind}
-        row = pd.DataFrame([cells], index=[1], dtype="str")
-        gathered.add("metrics", row, f"metric {quoted(metric)}")
+        rows.append({"metric": metric, "title": metric, "unit": unit, "kind": kind})
         gathered.notes.append(
             f"{name}: metric {metric} is new, taken as {kind} in {unit}; "
             "a source with a metrics.csv can describe it."
         )
+    if rows:
+        gathered.add("metrics", pd.DataFrame(rows, dtype="str"), f"metrics of {name}")

@@ -12,6 +12,7 @@ from delphi_core.web import data_view as views
 from delphi_core.web import data_words as words
 from delphi_core.web import messages
 from delphi_core.web.opening import opened
+from delphi_core.web.own import own_ladder
 from delphi_core.web.view_state import LONGEST_WORDS
 
 with messages.errors_in_words():
@@ -32,7 +33,7 @@ with messages.errors_in_words():
     rows = filtered(everything, **view.filters)
 
     headline.title(words.headline(table, len(rows), len(everything)))
-    shown, columns, download = st.tabs(["Table", "Columns", "Download"])
+    shown, columns, download, own = st.tabs(["Table", "Columns", "Download", "Your own ladder"])
     with shown:
         if len(rows):
             addresses = snapshot.tables["sources"].set_index("source")["url"]
@@ -46,5 +47,7 @@ with messages.errors_in_words():
         file = words.file_name(view)
         st.download_button("Rows", csv, file, "text/csv", key="rows_csv", on_click="ignore")
         st.markdown("CSV at full precision, FLOPs as they are. The same rows in a notebook:")
-        st.code(words.notebook_code(view), language="python")
+        st.code(words.notebook_code(view, snapshot), language="python")
+    with own:
+        own_ladder(snapshot)
     st.caption(words.caption(snapshot, table))

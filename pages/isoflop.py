@@ -57,7 +57,8 @@ with messages.errors_in_words():
         tables.left_out(isoflop)
     with download:
         points = partial(export.points_csv, isoflop)
-        context = {"snapshot": snapshot.id, "ladder": view.ladder, "metric": view.metric}
+        origin = snapshot.part(view.ladder).id
+        context = {"snapshot": origin, "ladder": view.ladder, "metric": view.metric}
         optima = partial(export.optima_csv, isoflop, published, **context)
         stem = words.file_stem(view)
         csv = {"mime": "text/csv", "on_click": "ignore"}

@@ -9,6 +9,7 @@ from delphi_core.checks import check_table
 from delphi_core.csv_text import read_csv_text
 from delphi_core.errors import DataError
 from delphi_core.records import RECORDS
+from delphi_core.spreadsheet import unmarked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,6 +63,28 @@ def parse_records(data: bytes, name: str) -> pd.DataFrame:
     DataError
         The content holds mistakes: one sentence each.
     """
-    frame, mistakes = check_table(read_csv_text(data, name), RECORDS, name, others=True)
+    return numbered_records(data, name).reset_index(drop=True)
+
+
+def numbered_records(
+    data: bytes,
+    name: str,
+    *,
+    rows_at_most: int | None = None,
+    columns_at_most: int | None = None,
+) -> pd.DataFrame:
+    """The same, indexed by row number, the header being row 1.
+
+    Parameters
+    ----------
+    data, name
+        As `parse_records` takes them.
+    rows_at_most, columns_at_most
+        A file that has more is refused; None for any number.
+    """
+    cells = read_csv_text(
+        data, name, rows_at_most=rows_at_most, columns_at_most=columns_at_most
+    ).apply(unmarked)
+    frame, mistakes = check_table(cells, RECORDS, name, others=True)
     mistakes.raise_any()
-    return frame.reset_index(drop=True)
+    return frame

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from delphi_core.browse import FILTERS, filter_values, filtered
 from delphi_core.tables import ROLES, TABLES
+from delphi_core.web.per_snapshot import per_snapshot
 from delphi_core.web.view_state import Asked, ViewState
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def data_filters(table: str) -> list[str]:
     return [name for name in FILTERS if name in TABLES[table].column_names]
 
 
-@lru_cache(maxsize=500)
+@per_snapshot
 def data_options(snapshot: Snapshot, table: str, name: str, *before: str) -> tuple[str, ...]:
     """What a filter offers: the values in the rows that pass the filters before it.
 

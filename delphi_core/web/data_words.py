@@ -6,10 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from delphi_core.errors import quoted
+from delphi_core.own_ladders import SnapshotWithOwn
 from delphi_core.web.messages import plain
 from delphi_core.words import count
 
 if TYPE_CHECKING:
+    from delphi_core.own_ladders import OwnLadders
     from delphi_core.schema import Table
     from delphi_core.snapshot import Snapshot
     from delphi_core.web.data_view import DataView
@@ -57,8 +59,7 @@ def nothing(view: DataView) -> str:
 def caption(snapshot: Snapshot, table: Table) -> str:
     """What a row is, as of when, in Markdown."""
     row = f"One row: one {table.row}."
-    made = f"Snapshot {snapshot.id} of {snapshot.created_at[:10]}."
-    return "  \n".join(plain(line) for line in (row, made))
+    return "  \n".join(plain(line) for line in (row, f"{snapshot.named}."))
 
 
 def file_name(view: DataView) -> str:
@@ -68,11 +69,20 @@ def file_name(view: DataView) -> str:
     return f"{'_'.join(parts)}.csv"
 
 
-def notebook_code(view: DataView) -> str:
+def notebook_code(view: DataView, snapshot: Snapshot) -> str:
     """Python that gives the same rows."""
     filters = "".join(f", {name}={value!r}" for name, value in view.filters.items())
+    load = "snapshot = dc.load_snapshot()\n"
+    if isinstance(snapshot, SnapshotWithOwn):
+        load += f"own = dc.read_own_ladders({snapshot.own.file!r}{_size(snapshot.own)})\n"
+        load += "snapshot = dc.with_own_ladders(snapshot, own)\n"
     return (
         "import delphi_core as dc\n"
-        f"table = dc.load_snapshot().tables[{view.table!r}]\n"
+        f"{load}table = snapshot.tables[{view.table!r}]\n"
         f"rows = dc.filtered(table{filters})"
     )
+
+
+def _size(own: OwnLadders) -> str:
+    """The argument that says what the column params holds, where it is not the default."""
+    return "" if own.size == "params" else f", size={own.size!r}"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
 
 from delphi_core.errors import DataError, FitError
-from delphi_core.fits.isoflop import fit_isoflops
+from delphi_core.fits.sampled import sampled_budgets
 from delphi_core.published import published_parabolas
-from delphi_core.records import SWEEP_ROLES, budget_id
+from delphi_core.records import SWEEP_ROLES, budget_id, join_records
+from delphi_core.web.per_snapshot import per_snapshot
 from delphi_core.web.view_state import Asked, ViewState
 
 if TYPE_CHECKING:
@@ -161,27 +161,36 @@ class Offer(NamedTuple):
     budgets_with_excluded: tuple[str, ...]
 
 
-@lru_cache(maxsize=4)
+@per_snapshot
 def _offers(snapshot: Snapshot) -> dict[str, dict[str, Offer]]:
-    """Ladder to metric to what is offered of it; found once a snapshot, as it takes fits."""
+    """Ladder to metric to what is offered of it."""
     ladders = snapshot.tables["ladders"]
-    offers: dict[str, dict[str, Offer]] = {}
-    for ladder in ladders.loc[ladders["kind"] == "isoflop", "ladder"]:
-        every = {metric: _offer(snapshot, ladder, metric) for metric in snapshot.metrics(ladder)}
-        metrics = {
-            metric: offer
-            for metric, offer in every.items()
-            if offer.has_curve or len(published_parabolas(snapshot, ladder, metric))
-        }
-        if metrics:
-            offers[str(ladder)] = metrics
-    return offers
+    names = ladders.loc[ladders["kind"] == "isoflop", "ladder"]
+    offers = {str(name): _ladder_offers(snapshot.part(name), str(name)) for name in names}
+    return {name: metrics for name, metrics in offers.items() if metrics}
 
 
-def _offer(snapshot: Snapshot, ladder: str, metric: str) -> Offer:
-    records = snapshot.records(ladder, metric)
+@per_snapshot
+def _ladder_offers(snapshot: Snapshot, ladder: str) -> dict[str, Offer]:
+    """Metric to what is offered of it; of a visitor's own ladder nothing else is found anew."""
+    runs, evals = (snapshot.tables[name] for name in ("runs", "evals"))
+    runs, evals = runs[runs["ladder"] == ladder], evals[evals["ladder"] == ladder]
+    size = snapshot.ladder(ladder).params_column
+    every = {
+        str(metric): _offer(join_records(runs, values, str(metric), size))
+        for metric, values in evals.groupby("metric", sort=False)
+    }
+    offered = [metric for metric in snapshot.tables["metrics"]["metric"] if metric in every]
+    return {
+        metric: every[metric]
+        for metric in offered
+        if every[metric].has_curve or len(published_parabolas(snapshot, ladder, metric))
+    }
+
+
+def _offer(records: pd.DataFrame) -> Offer:
     try:
-        has_curve = any(budget.curve for budget in fit_isoflops(records).budgets)
+        has_curve = any(budget.has_curve for budget in sampled_budgets(records))
     except FitError:
         has_curve = False
     return Offer(has_curve, _budgets(records, SWEEP_ROLES[:1]), _budgets(records, SWEEP_ROLES))

@@ -59,8 +59,7 @@ def caption(
             "of this metric for the ladder's own runs, so nothing was fitted here."
         )
     lines += off_chart(isoflop, published)
-    made = snapshot.created_at[:10]
-    lines.append(f"FLOPs: {ladder.flops_convention}. Snapshot {snapshot.id} of {made}.")
+    lines.append(f"FLOPs: {ladder.flops_convention}. {snapshot.part(ladder.ladder).named}.")
     text = "  \n".join(plain(line) for line in lines)
     keys = set() if published is None else set(published["source"])
     return f"{text} Sources: {source_links(snapshot, ladder, isoflop, keys)}."

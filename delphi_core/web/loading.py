@@ -13,15 +13,16 @@ from delphi_core.figures.isoflop import isoflop_figure
 from delphi_core.figures.isoflop_words import isoflop_alt
 from delphi_core.fits.isoflop import IsoflopFit
 from delphi_core.records import without_budgets
-from delphi_core.snapshot import Snapshot
 from delphi_core.snapshot_keeper import SnapshotKeeper
 from delphi_core.sources.places import Place
+from delphi_core.web.fit_cache import cached_fit
 from delphi_core.web.isoflop_view import published_shown
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from delphi_core.fits.isoflop import IsoflopResult
+    from delphi_core.snapshot import Snapshot
     from delphi_core.snapshot_keeper import Kept
     from delphi_core.web.isoflop_view import IsoflopView
 
@@ -62,9 +63,7 @@ def _cache_folder(named: str) -> Path | None:
     return Path(parent) / hashlib.sha256(named.encode()).hexdigest()[:16]
 
 
-@st.cache_resource(
-    max_entries=500, show_spinner="Fitting ...", hash_funcs={Snapshot: lambda snapshot: snapshot.id}
-)
+@cached_fit(max_entries=500, show_spinner="Fitting ...")
 def fitted(snapshot: Snapshot, view: IsoflopView) -> IsoflopResult:
     """The fit that the IsoFLOP page shows in a view."""
     settings = IsoflopFit(method=view.method, x=view.x, include_excluded=view.excluded)
@@ -73,9 +72,7 @@ def fitted(snapshot: Snapshot, view: IsoflopView) -> IsoflopResult:
     return settings(without_budgets(records, hidden))
 
 
-@st.cache_resource(
-    max_entries=200, show_spinner=False, hash_funcs={Snapshot: lambda snapshot: snapshot.id}
-)
+@cached_fit(max_entries=200, show_spinner=False)
 def isoflop_chart(snapshot: Snapshot, view: IsoflopView) -> tuple[go.Figure, str]:
     """The chart of a view and what it says in words; half the time of a rerun if made anew."""
     isoflop, published = fitted(snapshot, view), published_shown(snapshot, view)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
+from delphi_core.own_ladders import SnapshotWithOwn
 from delphi_core.web.footer import remember_shown
 from delphi_core.web.headings import remember_heading
 from delphi_core.web.loading import kept_snapshot
 from delphi_core.web.messages import snapshot_notice
+from delphi_core.web.own import with_own
 from delphi_core.web.page_url import shown_view
 
 if TYPE_CHECKING:
@@ -33,11 +35,15 @@ class Headline:
     def title(self, finding: str) -> None:
         """Head the page, and its link's preview, with what it shows."""
         self.place.title(finding)
-        remember_heading(self.snapshot.id, self.view, finding)
+        if not isinstance(self.snapshot, SnapshotWithOwn):
+            # What a visitor's own ladder shows is theirs alone.
+            remember_heading(self.snapshot.id, self.view, finding)
 
 
 def opened(kind: type[View]) -> tuple[Snapshot, View, Headline]:
     """The snapshot in use, the view to show now, and the place of the headline above it.
+
+    The snapshot holds the visitor's own ladder, if there is one, where the page chooses a ladder.
 
     Call it before the page makes the widgets that the view names.
 
@@ -55,5 +61,9 @@ def opened(kind: type[View]) -> tuple[Snapshot, View, Headline]:
     place = st.empty()
     remember_shown(kept)
     snapshot_notice(kept)
-    view = shown_view(kind, kept.snapshot)
-    return kept.snapshot, view, Headline(place, kept.snapshot, view)
+    snapshot = kept.snapshot
+    if "ladder" in kind.__dataclass_fields__:
+        # Pages that choose no ladder have no use for the visitor's own.
+        snapshot = with_own(snapshot)
+    view = shown_view(kind, snapshot)
+    return snapshot, view, Headline(place, snapshot, view)

@@ -18,7 +18,7 @@ from delphi_core.web.messages import plain
 from delphi_core.web.view_state import ZOOM, in_query
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from streamlit.navigation.page import StreamlitPage
 
@@ -101,6 +101,23 @@ def shown_view(kind: type[View], snapshot: Snapshot) -> View:
     for notice in state["notices"]:
         st.warning(plain(notice))
     return view
+
+
+def forget(name: str, values: Collection[str]) -> None:
+    """Drop a parameter from the views that were left, where its value is one that is gone.
+
+    Parameters
+    ----------
+    name
+        The parameter.
+    values
+        What it can no longer be.
+    """
+    for page, query in st.session_state.get(_LEFT, {}).items():
+        if set(query.get(name, ())) & set(values):
+            st.session_state[_LEFT][page] = {}
+    if set(st.query_params.get_all(name)) & set(values):
+        del st.query_params[name]
 
 
 def _used(view: dict[str, Any]) -> dict[str, list[str]]:

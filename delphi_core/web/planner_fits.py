@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import streamlit as st
+from typing import TYPE_CHECKING
 
 from delphi_core.errors import FitError
 from delphi_core.plan_tables import LadderPlan, ladder_planner, planned, valley_backtest_of
-from delphi_core.snapshot import Snapshot
+from delphi_core.web.fit_cache import cached_fit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas as pd
 
     from delphi_core.fits.planner import Planner
+    from delphi_core.snapshot import Snapshot
     from delphi_core.web.planner_view import PlannerChoice, PlannerView
-
-_BY_ID: dict[str | type[Any], Callable[[Any], Any]] = {Snapshot: lambda snapshot: snapshot.id}
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +33,7 @@ class Shown:
     problems: tuple[str, ...]
 
 
-@st.cache_resource(max_entries=200, show_spinner="Fitting ...", hash_funcs=_BY_ID)
+@cached_fit(max_entries=200, show_spinner="Fitting ...")
 def fitted_planner(snapshot: Snapshot, choice: PlannerChoice) -> Planner | str:
     """Laws and valley of a choice, or why there are none."""
     try:
@@ -55,6 +50,7 @@ def fitted_planner(snapshot: Snapshot, choice: PlannerChoice) -> Planner | str:
 
 def shown(snapshot: Snapshot, view: PlannerView) -> Shown:
     """Plans of a view; a width that a budget cannot have falls to the nearest in size."""
+    snapshot = snapshot.part(view.ladder)
     planner = fitted_planner(snapshot, view.choice)
     if isinstance(planner, str):
         return Shown(None, (planner,))
@@ -72,7 +68,7 @@ def shown(snapshot: Snapshot, view: PlannerView) -> Shown:
     return Shown(plan, (*refused, *plan.missing))
 
 
-@st.cache_resource(max_entries=50, show_spinner="Backtesting ...", hash_funcs=_BY_ID)
+@cached_fit(max_entries=50, show_spinner="Backtesting ...")
 def backtested(snapshot: Snapshot, choice: PlannerChoice) -> pd.DataFrame:
     """Every form of the valley on the later budgets of a choice's ladder."""
     return valley_backtest_of(snapshot, choice.ladder, choice.metric, choice.method)

@@ -10,6 +10,7 @@ import streamlit as st
 
 from delphi_core.fits.recipe import UNITS
 from delphi_core.plan_text import setting_words
+from delphi_core.spreadsheet import marked
 from delphi_core.words import AMOUNTS, amount_words, flops_words
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ def _show(
     shown = table.reindex(columns=columns)
     empty = [name for name in columns if shown[name].isna().all()]
     st.dataframe(
-        shown.drop(columns=empty),
+        marked(shown.drop(columns=empty)),
         key=key,
         hide_index=True,
         column_config={**_COLUMNS, **(more or {})},

@@ -87,9 +87,7 @@ def backtest_verdict(rows: pd.DataFrame) -> str:
 def caption(snapshot: Snapshot, view: PlannerView, shown: Shown) -> str:
     """What was fitted on what, as of when and from which source, in Markdown."""
     ladder = snapshot.ladder(view.ladder)
-    made = (
-        f"FLOPs: {ladder.flops_convention}. Snapshot {snapshot.id} of {snapshot.created_at[:10]}."
-    )
+    made = f"FLOPs: {ladder.flops_convention}. {snapshot.part(view.ladder).named}."
     if shown.plan is None:
         return plain(made)
     planner = shown.plan.planner

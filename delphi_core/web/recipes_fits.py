@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -13,19 +13,17 @@ from delphi_core.figures.speedup import SpeedUpLine
 from delphi_core.fits.law_settings import LawSettings
 from delphi_core.recipe_fits import FittedRecipe, RecipeSettings, fit_recipe
 from delphi_core.recipes import Recipes, compare_recipes
-from delphi_core.snapshot import Snapshot
+from delphi_core.web.fit_cache import BY_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from delphi_core.snapshot import Snapshot
     from delphi_core.web.recipes_view import RecipesChoice
 
-_BY_ID: dict[str | type[Any], Callable[[Any], Any]] = {Snapshot: lambda snapshot: snapshot.id}
 _PAST = 10.0
 """How far past the ladders' budgets speed-ups are drawn."""
 
 
-@st.cache_resource(max_entries=200, show_spinner="Fitting ...", hash_funcs=_BY_ID)
+@st.cache_resource(max_entries=200, show_spinner="Fitting ...", hash_funcs=BY_ID)
 def recipes_compared(snapshot: Snapshot, choice: RecipesChoice) -> Recipes:
     """The ladders of a view against its base."""
     settings = RecipeSettings(choice.method, LawSettings(asymptote=choice.asymptote))
@@ -42,7 +40,7 @@ def recipe_line(recipe: FittedRecipe) -> RecipeLine:
     return RecipeLine(recipe.ladder.title, recipe.law, recipe.optima, recipe.held_out)
 
 
-@st.cache_resource(max_entries=200, show_spinner=False, hash_funcs=_BY_ID)
+@st.cache_resource(max_entries=200, show_spinner=False, hash_funcs=BY_ID)
 def speed_up_lines(snapshot: Snapshot, choice: RecipesChoice) -> list[SpeedUpLine]:
     """Speed-ups along compute, ten times past what was fitted at the most."""
     found = recipes_compared(snapshot, choice)
@@ -62,7 +60,7 @@ def speed_up_lines(snapshot: Snapshot, choice: RecipesChoice) -> list[SpeedUpLin
     return lines
 
 
-@st.cache_resource(max_entries=100, show_spinner="Fitting every metric ...", hash_funcs=_BY_ID)
+@st.cache_resource(max_entries=100, show_spinner="Fitting every metric ...", hash_funcs=BY_ID)
 def metrics_fitted(
     snapshot: Snapshot, choice: RecipesChoice
 ) -> tuple[tuple[str, tuple[tuple[int, FittedRecipe], ...]], ...]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any, cast
-
-import streamlit as st
+from typing import TYPE_CHECKING, cast
 
 from delphi_core.errors import FitError
 from delphi_core.fits.held_out import HeldOut, held_out_runs
@@ -21,19 +19,16 @@ from delphi_core.fits.surface_model import SurfaceModel
 from delphi_core.fits.walk_forward import walk_forward_all
 from delphi_core.law_tables import MethodFit, fit_methods
 from delphi_core.published import published_parabolas
-from delphi_core.snapshot import Snapshot
+from delphi_core.web.fit_cache import cached_fit
 from delphi_core.web.scaling_view import PUBLISHED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas as pd
 
     from delphi_core.fits.isoflop import X
     from delphi_core.fits.loss_law import LossLaw
+    from delphi_core.snapshot import Snapshot
     from delphi_core.web.scaling_view import ScalingFit
-
-_BY_ID: dict[str | type[Any], Callable[[Any], Any]] = {Snapshot: lambda snapshot: snapshot.id}
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +80,7 @@ def isoflop_fit(snapshot: Snapshot, fit: ScalingFit) -> IsoflopFit:
     return isoflop_settings(law_method(fit), shared)
 
 
-@st.cache_resource(max_entries=500, show_spinner="Fitting ...", hash_funcs=_BY_ID)
+@cached_fit(max_entries=500, show_spinner="Fitting ...")
 def scaling_fitted(snapshot: Snapshot, fit: ScalingFit) -> Fitted:
     """Optima, laws and held-out runs of a fit."""
     isoflop = isoflop_fit(snapshot, fit)(snapshot.records(fit.ladder, fit.metric))
@@ -125,7 +120,7 @@ def profiled(snapshot: Snapshot, fit: ScalingFit) -> LossLaw | None:
     return scaling_fitted(snapshot, replace(fit, asymptote=None)).law
 
 
-@st.cache_resource(max_entries=200, show_spinner="Fitting every method ...", hash_funcs=_BY_ID)
+@cached_fit(max_entries=200, show_spinner="Fitting every method ...")
 def methods_fitted(snapshot: Snapshot, fit: ScalingFit) -> tuple[MethodFit, ...]:
     """Laws of every method; what they say of a target needs no other fit."""
     return fit_methods(
@@ -133,7 +128,7 @@ def methods_fitted(snapshot: Snapshot, fit: ScalingFit) -> tuple[MethodFit, ...]
     )
 
 
-@st.cache_resource(max_entries=200, show_spinner="Walking forward ...", hash_funcs=_BY_ID)
+@cached_fit(max_entries=200, show_spinner="Walking forward ...")
 def walked_forward(snapshot: Snapshot, fit: ScalingFit) -> pd.DataFrame:
     """Rows of `walk_forward_all`, with the view's band; E as each method has it."""
     return walk_forward_all(

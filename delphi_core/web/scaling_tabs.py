@@ -14,6 +14,7 @@ from delphi_core.figures.loss_law import loss_law_figure
 from delphi_core.figures.size_law import size_law_figure
 from delphi_core.figures.walk_forward import walk_forward_figure
 from delphi_core.published import published_loss_laws, published_size_laws
+from delphi_core.spreadsheet import spreadsheet_csv
 from delphi_core.web import scaling_tables as tables
 from delphi_core.web import scaling_words as words
 from delphi_core.web.charts import show_chart
@@ -155,7 +156,8 @@ def download(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     """Rows, optima and forecasts as CSV, and the code that gives the same law."""
     stem = words.file_stem(view)
     published = _published_optima(snapshot, view, always=view.method == PUBLISHED)
-    context = {"snapshot": snapshot.id, "ladder": view.ladder, "metric": view.metric}
+    origin = snapshot.part(view.ladder).id
+    context = {"snapshot": origin, "ladder": view.ladder, "metric": view.metric}
     files: dict[str, Callable[[], str]] = {
         "Points": partial(export.points_csv, fitted.isoflop),
         "Optima": partial(
@@ -167,8 +169,8 @@ def download(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     }
     if fitted.law is not None:
         forecasts = _forecasts(view, fitted.law, fitted.held_out)
-        files["Forecasts"] = partial(_csv, forecasts.assign(**context))
-        files["Law"] = partial(_csv, law_tables.law_table(fitted.law).assign(**context))
+        files["Forecasts"] = partial(spreadsheet_csv, forecasts.assign(**context))
+        files["Law"] = partial(spreadsheet_csv, law_tables.law_table(fitted.law).assign(**context))
     with st.container(horizontal=True):
         for title, content in files.items():
             key = f"{title.lower()}_csv"
@@ -211,10 +213,6 @@ def _only_published(view: ScalingView) -> bool:
     if view.method == PUBLISHED:
         st.info("Only optima of this metric are published, no runs: there is one way to fit them.")
     return view.method == PUBLISHED
-
-
-def _csv(table: pd.DataFrame) -> str:
-    return table.to_csv(index=False)
 
 
 def _lines(lines: list[str]) -> None:

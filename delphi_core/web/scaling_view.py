@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -16,6 +15,7 @@ from delphi_core.fits.law_methods import CURVES, Curve
 from delphi_core.fits.law_models import LAWS, Law
 from delphi_core.fits.law_settings import DEFAULT_BAND
 from delphi_core.web.isoflop_view import SCALES, isoflop_ladders, isoflop_metrics, only_published
+from delphi_core.web.per_snapshot import per_snapshot
 from delphi_core.web.view_state import Asked, ViewState
 
 if TYPE_CHECKING:
@@ -208,11 +208,15 @@ def scaling_computes(method: str) -> tuple[Compute, ...]:
     return {"marin": COMPUTES[2:], PUBLISHED: COMPUTES[:1]}.get(method, COMPUTES)
 
 
-@lru_cache(maxsize=64)
 def default_curve(snapshot: Snapshot, ladder: str, metric: str) -> str:
     """The curve that walk-forward chose if it gives enough optima here, else a parabola."""
     if only_published(snapshot, ladder, metric):
         return PUBLISHED
+    return _default_curve(snapshot.part(ladder), ladder, metric)
+
+
+@per_snapshot
+def _default_curve(snapshot: Snapshot, ladder: str, metric: str) -> str:
     x = cast("X", snapshot.ladder(ladder).default_x)
     return law_choice.default_curve(snapshot.records(ladder, metric), x)
 

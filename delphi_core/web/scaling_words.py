@@ -168,9 +168,7 @@ def caption(snapshot: Snapshot, ladder: Ladder, view: ScalingView, fitted: Fitte
         )
     else:
         lines.append(fitted.isoflop.describe())
-    lines.append(
-        f"FLOPs: {ladder.flops_convention}. Snapshot {snapshot.id} of {snapshot.created_at[:10]}."
-    )
+    lines.append(f"FLOPs: {ladder.flops_convention}. {snapshot.part(ladder.ladder).named}.")
     text = "  \n".join(plain(line) for line in lines)
     keys: set[str] = set()
     if view.method == PUBLISHED:

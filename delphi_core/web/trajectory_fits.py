@@ -13,7 +13,6 @@ from delphi_core.errors import FitError
 from delphi_core.fits.forecasters import FORECAST_METHODS
 from delphi_core.ledger import forecast_ledger
 from delphi_core.macro import line_of
-from delphi_core.snapshot import Snapshot
 from delphi_core.trajectories import Target, target_metrics, target_named
 from delphi_core.trajectory_tables import (
     forecast_of,
@@ -21,15 +20,13 @@ from delphi_core.trajectory_tables import (
     forecast_table,
     rungs_of,
 )
+from delphi_core.web.fit_cache import BY_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from delphi_core.fits.trajectory import Trajectory
     from delphi_core.fits.trajectory_forecast import TrajectoryForecast
+    from delphi_core.snapshot import Snapshot
     from delphi_core.web.trajectory_view import TrajectoryChoice
-
-_BY_ID: dict[str | type[Any], Callable[[Any], Any]] = {Snapshot: lambda snapshot: snapshot.id}
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +55,7 @@ class Shown:
     problem: str = ""
 
 
-@st.cache_resource(max_entries=300, show_spinner="Forecasting ...", hash_funcs=_BY_ID)
+@st.cache_resource(max_entries=300, show_spinner="Forecasting ...", hash_funcs=BY_ID)
 def shown(snapshot: Snapshot, choice: TrajectoryChoice) -> Shown:
     """Forecast and measured curve of a choice."""
     target = target_named(snapshot, choice.target)
@@ -109,7 +106,7 @@ def methods_compared(snapshot: Snapshot, choice: TrajectoryChoice) -> pd.DataFra
     return pd.DataFrame(rows)
 
 
-@st.cache_resource(max_entries=100, show_spinner="Forecasting every metric ...", hash_funcs=_BY_ID)
+@st.cache_resource(max_entries=100, show_spinner="Forecasting every metric ...", hash_funcs=BY_ID)
 def metrics_shown(snapshot: Snapshot, choice: TrajectoryChoice) -> tuple[tuple[str, Shown], ...]:
     """Forecast and measured line of every metric that all rungs have and an evaluation meets."""
     target = target_named(snapshot, choice.target)
@@ -136,14 +133,14 @@ def metrics_compared(metrics: tuple[tuple[str, Shown], ...]) -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values("error_pct", kind="stable") if rows else pd.DataFrame()
 
 
-@st.cache_resource(max_entries=100, show_spinner="Backtesting ...", hash_funcs=_BY_ID)
+@st.cache_resource(max_entries=100, show_spinner="Backtesting ...", hash_funcs=BY_ID)
 def backtested(snapshot: Snapshot, choice: TrajectoryChoice) -> pd.DataFrame:
     """Backtests of every forecaster on the rungs, in the view's metric."""
     target = target_named(snapshot, choice.target)
     return backtest_of(snapshot, target, [choice.metric], level=choice.level)
 
 
-@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=_BY_ID)
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_ID)
 def ledger(snapshot: Snapshot) -> pd.DataFrame:
     """Published forecasts with their outcomes."""
     return forecast_ledger(snapshot)

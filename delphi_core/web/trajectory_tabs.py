@@ -12,6 +12,7 @@ from delphi_core.figures.trajectory import trajectory_alt, trajectory_figure
 from delphi_core.figures.trajectory_grid import REACH_PCT, trajectory_grid, trajectory_grid_alt
 from delphi_core.fits.backtest import DEFAULT_FORECASTER, summary
 from delphi_core.fits.live import false_alarm_rate
+from delphi_core.spreadsheet import marked, spreadsheet_csv
 from delphi_core.trajectory_tables import JUDGED_FROM
 from delphi_core.web import trajectory_words as words
 from delphi_core.web.charts import show_chart
@@ -169,7 +170,7 @@ def download(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
         "metric": view.metric,
         "described": shown.forecast.describe(),
     }
-    content = partial(_csv, shown.table.assign(**context))
+    content = partial(spreadsheet_csv, shown.table.assign(**context))
     name = f"{words.file_stem(view)}_forecast.csv"
     st.download_button("Forecast", content, name, "text/csv", key="forecast_csv", on_click="ignore")
     st.markdown("CSV at full precision. The same forecast in a notebook:")
@@ -187,15 +188,11 @@ SHOWN = {
 }
 
 
-def _csv(table: pd.DataFrame) -> str:
-    return table.to_csv(index=False)
-
-
 def _show(table: pd.DataFrame, columns: list[str], key: str, alt: str) -> None:
     shown = table.reindex(columns=columns)
     empty = [name for name in columns if shown[name].isna().all()]
     st.dataframe(
-        shown.drop(columns=empty),
+        marked(shown.drop(columns=empty)),
         key=key,
         hide_index=True,
         column_config=_COLUMNS,

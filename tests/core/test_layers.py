@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parents[2] / "delphi_core"
 # Lowest first; a module may import from its own layer and from those before it.
 LAYERS = [
     {"errors", "words", "schema", "version"},
-    {"csv_text", "tables", "checks"},
+    {"csv_text", "tables", "checks", "spreadsheet"},
     {"manifest", "parquet_table"},
     {"records"},
     {"sources"},
@@ -21,7 +21,8 @@ LAYERS = [
     {"snapshot_diff", "snapshot_publish", "snapshot_keeper"},
     {"fits"},
     {"figures"},
-    {"export"},
+    {"export", "own_records"},
+    {"own_ladders"},
     {"trajectories"},
     {"macro", "events"},
     {"ledger", "law_tables", "trajectory_tables", "plan_input", "plan_tables", "recipe_check"},
