@@ -24,8 +24,10 @@ def main() -> None:
     isoflop = st.Page(PAGES / "isoflop.py", title="IsoFLOP", default=True)
     scaling = st.Page(PAGES / "scaling.py", title="Scaling law")
     trajectories = st.Page(PAGES / "trajectories.py", title="Trajectories")
+    recipes = st.Page(PAGES / "recipes.py", title="Recipes")
+    planner = st.Page(PAGES / "planner.py", title="Planner")
     data = st.Page(PAGES / "data.py", title="Data")
-    page_url.menu([isoflop, scaling, trajectories, data]).run()
+    page_url.menu([isoflop, scaling, trajectories, recipes, planner, data]).run()
     footer()
 
 

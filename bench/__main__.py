@@ -12,6 +12,7 @@ from bench import (
     extract,
     first_chart,
     ladder_bootstrap,
+    load,
     loss_surface,
     page_rerun,
     scaling_page,
@@ -22,6 +23,7 @@ from bench.harness import NotMeasuredError, machine, table
 COMPARISONS = {
     "extract": extract.compare,
     "ladder_bootstrap": ladder_bootstrap.compare,
+    "load": load.compare,
     "loss_surface": loss_surface.compare,
     "page_rerun": page_rerun.compare,
     "scaling_page": scaling_page.compare,

@@ -13,10 +13,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from delphi_core.cli_arguments import BAD_INPUT, DONE
+from delphi_core.cli_compare import add_compare_command
 from delphi_core.cli_extract import add_extract_command
 from delphi_core.cli_fit import add_fit_command
 from delphi_core.cli_forecast import add_forecast_commands
 from delphi_core.cli_methods import add_methods_commands
+from delphi_core.cli_plan import add_plan_command
+from delphi_core.cli_record import add_record_commands
 from delphi_core.cli_snapshot import add_snapshot_commands
 from delphi_core.cli_trajectories import add_trajectories_command
 from delphi_core.errors import DelphiError
@@ -70,6 +73,9 @@ def _parser() -> argparse.ArgumentParser:
     add_extract_command(commands)
     add_trajectories_command(commands)
     add_forecast_commands(commands)
+    add_compare_command(commands)
+    add_plan_command(commands)
+    add_record_commands(commands)
     add_snapshot_commands(commands)
     validate = commands.add_parser("validate", help="check a CSV file of records")
     validate.set_defaults(command=_validate)

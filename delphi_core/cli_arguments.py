@@ -42,7 +42,7 @@ def law_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--target-flops",
-        type=_flops,
+        type=flops_argument,
         action="append",
         default=[],
         metavar="C",
@@ -52,13 +52,14 @@ def law_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
 
 
-def _flops(text: str) -> float:
+def flops_argument(text: str) -> float:
+    """Compute (FLOP) that a law can be asked for."""
     try:
-        flops = float(text)
+        value = float(text)
     except ValueError:
-        flops = 0.0
-    if not SMALLEST_TARGET <= flops <= LARGEST_TARGET:
+        value = 0.0
+    if not SMALLEST_TARGET <= value <= LARGEST_TARGET:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not from {SMALLEST_TARGET:g} to {LARGEST_TARGET:g} FLOP"
         )
-    return flops
+    return value

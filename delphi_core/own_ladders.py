@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ from delphi_core.errors import DataError, FitError, quoted
 from delphi_core.fits.sampled import FEWEST_SIZES, sampled_budgets
 from delphi_core.manifest import sha256
 from delphi_core.own_records import Size, checked_records, own_rows
-from delphi_core.records import RECORD_COLUMNS, join_records
+from delphi_core.records import RECORD_COLUMNS, budget_bucket, join_records
 from delphi_core.snapshot import Snapshot
 from delphi_core.sources.records_csv import shown_name
 from delphi_core.spreadsheet import spreadsheet_csv
@@ -137,7 +137,7 @@ def parse_own_ladders(data: bytes, name: str, size: Size = "params") -> OwnLadde
     return OwnLadders(content[:12], file, size, fitted, tables, tuple(sentences))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SnapshotWithOwn(Snapshot):
     """A snapshot with ladders of one's own beside its own.
 
@@ -159,7 +159,7 @@ class SnapshotWithOwn(Snapshot):
     @property
     def named(self) -> str:
         """The snapshot and the file."""
-        return f"{self.shared.named}, and your file {self.own.file}, of this visit only"
+        return f"{self.shared.named}, and your file {self.own.file}"
 
 
 def with_own_ladders(snapshot: Snapshot, own: OwnLadders) -> SnapshotWithOwn:
@@ -183,7 +183,7 @@ def with_own_ladders(snapshot: Snapshot, own: OwnLadders) -> SnapshotWithOwn:
             new = rows[~rows[key].isin(table[key])]
         tables[name] = pd.concat([table, new], ignore_index=True) if len(new) else table
     both = sha256(f"{snapshot.id} {own.id}".encode())[:12]
-    return SnapshotWithOwn(both, snapshot.created_at, tables, snapshot, own)
+    return SnapshotWithOwn(both, snapshot.created_at, tables, shared=snapshot, own=own)
 
 
 def template_csv(records: pd.DataFrame) -> str:
@@ -224,10 +224,13 @@ def _described(tables: Mapping[str, pd.DataFrame], ladder: str) -> str:
     """How much a ladder holds."""
     runs, evals = _rows(tables, "runs", ladder), _rows(tables, "evals", ladder)
     metrics = evals["metric"].nunique()
-    title = tables["ladders"].set_index("ladder").loc[ladder, "title"]
+    title = str(tables["ladders"].set_index("ladder").loc[ladder, "title"])
+    sweep = runs[runs["role"] == "isoflop"]
+    bucketed = bool((sweep["budget"] == budget_bucket(sweep["flops"])).all())
     return (
-        f"{title}: {count(len(evals), 'record')} of "
-        f"{count(len(runs), 'run')} and {count(metrics, 'metric')}"
+        f"{title}: {count(len(evals), 'record')} of {count(len(runs), 'run')} and "
+        f"{count(metrics, 'metric')}, grouped by "
+        f"{'1.1^k bucket of FLOPs' if bucketed else 'nominal budget'}"
     )
 
 
@@ -235,14 +238,15 @@ def _curves(tables: Mapping[str, pd.DataFrame], ladder: str, size: Size) -> _Fou
     runs, evals = _rows(tables, "runs", ladder), _rows(tables, "evals", ladder)
     curves: dict[str, tuple[Sampled, ...]] = {}
     why: list[str] = []
-    for metric, values in evals.groupby("metric", sort=False):
+    for name, values in evals.groupby("metric", sort=False):
+        metric = cast("str", name)
         try:
-            budgets = sampled_budgets(join_records(runs, values, str(metric), size))
+            budgets = sampled_budgets(join_records(runs, values, metric, size))
         except FitError as error:
             why.append(str(error))
             continue
         if any(budget.has_curve for budget in budgets):
-            curves[str(metric)] = budgets
+            curves[metric] = budgets
         else:
             most = max((budget.sizes for budget in budgets), default=0)
             why.append(

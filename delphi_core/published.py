@@ -93,6 +93,45 @@ def published_size_laws(snapshot: Snapshot, ladder: str, metric: str) -> pd.Data
     return _named(pd.DataFrame(found, columns=columns))
 
 
+def published_parabolas(snapshot: Snapshot, ladder: str, metric: str) -> pd.DataFrame:
+    """Rows of published_optima of a ladder and metric that have a parabola in log10 tokens."""
+    optima = snapshot.tables["published_optima"]
+    rows = optima[(optima["ladder"] == ladder) & (optima["metric"] == metric)]
+    needed = ["optimal_tokens", "optimal_params", "a", "b", "c", "token_min", "token_max"]
+    return rows.dropna(subset=needed)
+
+
+def published_recipe_laws(snapshot: Snapshot, metric: str) -> pd.DataFrame:
+    """Published laws of final losses in a metric, of ladders here and of other recipes.
+
+    Parameters
+    ----------
+    snapshot
+        Where they are looked up, as in `published_loss_laws`.
+    metric
+        Id.
+
+    Returns
+    -------
+    DataFrame
+        id (recipe and A, short and stable), ladder (empty where the recipe is no ladder here),
+        recipe, then the columns of `published_loss_laws`.
+    """
+    laws = snapshot.tables["published_laws"]
+    rows = laws[(laws["metric"] == metric) & laws["fraction"].isna()]
+    found = [rows]
+    for ladder in snapshot.tables["ladders"]["ladder"]:
+        own = published_loss_laws(snapshot, ladder, metric)
+        known = rows.loc[rows["ladder"] == ladder, "A"]
+        found.append(own[~own["A"].isin(known)].assign(ladder=ladder, recipe=ladder))
+    columns = ["ladder", "recipe", "what", "status", "E", "A", "alpha", "source"]
+    every = pd.concat([part[columns] for part in found if len(part)] or [rows[columns]])
+    every = _named(every.astype({"ladder": "str"}).assign(ladder=every["ladder"].fillna("")))
+    ids = [f"{recipe}-{a:.6g}" for recipe, a in zip(every["recipe"], every["A"], strict=True)]
+    every.insert(0, "id", ids)
+    return every.drop_duplicates("id", ignore_index=True)
+
+
 def _named(laws: pd.DataFrame) -> pd.DataFrame:
     """Laws whose source does not say what they are have an empty text there."""
     return laws.assign(what=laws["what"].fillna(""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,11 +69,14 @@ class Snapshot:
         When it was made, as its manifest says (ISO 8601, UTC).
     tables
         Table name to DataFrame; to be read, not changed.
+    files
+        File name to sha256, as its manifest has them; empty where it was not read from files.
     """
 
     id: str
     created_at: str
     tables: Mapping[str, pd.DataFrame]
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def named(self) -> str:
@@ -199,6 +202,7 @@ def snapshot_of(files: SnapshotFiles) -> Snapshot:
         id=files.manifest.id,
         created_at=files.manifest.created_at,
         tables={name: frame.reset_index(drop=True) for name, frame in frames.items()},
+        files={name: str(entry.sha256) for name, entry in files.manifest.files.items()},
     )
 
 

@@ -8,12 +8,13 @@ apostrophe before them, as OWASP's page on CSV injection has it; numbers are nev
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 CHUNK = 20_000
 """Rows that are made into text at once."""
@@ -51,15 +52,39 @@ def spreadsheet_chunks(table: pd.DataFrame, rows: int = CHUNK) -> Iterator[str]:
 
 
 def _csv(table: pd.DataFrame, *, header: bool) -> str:
-    texts = [
-        name
-        for name, dtype in table.dtypes.items()
-        if pd.api.types.is_object_dtype(dtype) or pd.api.types.is_string_dtype(dtype)
-    ]
-    safe = table.assign(**{str(name): table[name].map(_marked) for name in texts})
+    safe = marked(table)
     # Lines end as RFC 4180 has it: with a bare line feed a carriage return in a cell would stand
     # unquoted and break its row.
     return safe.to_csv(index=False, lineterminator="\r\n", header=header)
+
+
+def marked(table: pd.DataFrame) -> pd.DataFrame:
+    """A table without texts that a spreadsheet would run; pages' grids have a download, too.
+
+    Parameters
+    ----------
+    table
+        Any; it is not changed.
+    """
+    changed: dict[str, pd.Series] = {}
+    for name, dtype in table.dtypes.items():
+        if pd.api.types.is_object_dtype(dtype):
+            # Lists among the cells have no hash.
+            texts = {cell for cell in table[name] if isinstance(cell, str)}
+        elif pd.api.types.is_string_dtype(dtype):
+            # Columns of a million rows hold few different texts.
+            texts = set(table[name].dropna().unique())
+        else:
+            continue
+        # Apostrophes count as well, so that the mark can be taken off again.
+        to = {text: f"'{text}" for text in texts if _RUN.match(text)}
+        if to:
+            changed[str(name)] = table[name].map(partial(_marked, to))
+    return table.assign(**changed) if changed else table
+
+
+def _marked(to: Mapping[str, str], cell: object) -> object:
+    return to.get(cell, cell) if isinstance(cell, str) else cell
 
 
 def unmarked(cells: pd.Series) -> pd.Series:
@@ -67,8 +92,3 @@ def unmarked(cells: pd.Series) -> pd.Series:
     return cells.map(
         lambda cell: cell[1:] if isinstance(cell, str) and _MARKED.match(cell) else cell
     )
-
-
-def _marked(cell: object) -> object:
-    """A cell as a spreadsheet may have it. Apostrophes count as well, so that it can be undone."""
-    return f"'{cell}" if isinstance(cell, str) and _RUN.match(cell) else cell

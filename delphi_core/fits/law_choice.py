@@ -8,16 +8,41 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from delphi_core.errors import FitError
+from delphi_core.fits.isoflop import fit_isoflops
 from delphi_core.fits.law_methods import LawMethod, method_named
 from delphi_core.fits.loss_law import FEWEST_BUDGETS
 
 if TYPE_CHECKING:
     from delphi_core.fits.bands import BandKind
+    from delphi_core.fits.isoflop import X
+    from delphi_core.fits.law_methods import Curve
 
 DEFAULT_METHOD = LawMethod("cubic", "squares")
 """What `choose` finds on the ladders of `CHOSEN_ON`."""
 CHOSEN_ON = ("delphi", "delphi-attempt-1", "moe-v16")
 """Ladders that the default method and band are chosen on."""
+FEWEST_OPTIMA = 4
+"""The default curve is the one walk-forward chose where it gives so many optima."""
+
+
+def default_curve(records: pd.DataFrame, x: X) -> Curve:
+    """The curve that walk-forward chose if it gives these records enough optima, else a parabola.
+
+    Parameters
+    ----------
+    records
+        As `Snapshot.records` gives them.
+    x
+        What the curves are drawn against.
+    """
+    chosen = DEFAULT_METHOD.curve
+    if chosen == "surface":
+        return chosen
+    try:
+        found = fit_isoflops(records, method=chosen, x=x).optima
+    except FitError:
+        return "parabola"
+    return chosen if len(found) >= FEWEST_OPTIMA else "parabola"
 
 
 @dataclass(frozen=True, eq=False)

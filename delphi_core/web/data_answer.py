@@ -7,12 +7,12 @@ from dataclasses import asdict
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-import delphi_core
 from delphi_core.citation import Citation
 from delphi_core.download_columns import described_columns
 from delphi_core.errors import DelphiError
 from delphi_core.json_text import json_chunks, json_line
 from delphi_core.spreadsheet import spreadsheet_chunks
+from delphi_core.version import __version__
 from delphi_core.web.addresses import data_address, page_link
 from delphi_core.web.data_request import ENDINGS, RefusedError
 from delphi_core.web.headings import heading_of
@@ -131,7 +131,7 @@ def metadata(request: DataRequest, table: pd.DataFrame, base: str) -> dict[str, 
                 for ending in reversed(ENDINGS)
             },
         },
-        "version": delphi_core.__version__,
+        "version": __version__,
     }
 
 
@@ -144,5 +144,5 @@ def citation(
         link=page_link(base, page.path, view.to_query(snapshot)),
         snapshot=snapshot.id,
         made=snapshot.created_at,
-        version=delphi_core.__version__,
+        version=__version__,
     )

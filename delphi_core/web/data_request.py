@@ -7,8 +7,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
-import delphi_core
 from delphi_core.errors import SHOWN_AT_MOST, DataError, did_you_mean, quoted
+from delphi_core.version import __version__
 from delphi_core.web.data_view import DataView
 from delphi_core.web.page_index import data_names
 
@@ -84,7 +84,7 @@ class DataRequest:
         """What changes when the answer does: with figures, view, table, address and version."""
         within = "" if self.ending == "csv" else base
         parts = (self.snapshot.id, self.view, self.table, self.ending, within)
-        words = f"{delphi_core.__version__} {parts!r}".encode()
+        words = f"{__version__} {parts!r}".encode()
         # Weak, since it may be compressed on its way.
         return f'W/"{sha256(words).hexdigest()[:32]}"'
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
+from delphi_core.spreadsheet import marked
 from delphi_core.web.messages import plain
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def rows_table(table: Table, rows: pd.DataFrame, addresses: pd.Series) -> None:
     """
     shown, config = readable(table, rows, addresses)
     st.dataframe(
-        shown,
+        marked(shown),
         key=f"rows_{table.name}",
         hide_index=True,
         column_config=config,

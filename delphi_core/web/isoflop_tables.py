@@ -8,6 +8,7 @@ import streamlit as st
 
 from delphi_core.export import left_out_table, optima_table
 from delphi_core.records import run_names
+from delphi_core.spreadsheet import marked
 from delphi_core.web.messages import plain
 from delphi_core.words import AMOUNTS, amount_words, flops_words
 
@@ -84,7 +85,7 @@ def _show(table: pd.DataFrame, key: str, alt: str, size: str = "params") -> None
     shown = table.assign(flops=table["flops"] / 1e18)
     sizes = {"optimal_params": _NUMBER(f"N* ({AMOUNTS[size]})", format="%.6e")}
     st.dataframe(
-        shown,
+        marked(shown),
         key=key,
         hide_index=True,
         column_config=_COLUMNS | sizes,

@@ -9,6 +9,7 @@ import numpy as np
 
 from delphi_core.errors import DataError, FitError
 from delphi_core.fits.sampled import sampled_budgets
+from delphi_core.published import published_parabolas
 from delphi_core.records import SWEEP_ROLES, budget_id, join_records
 from delphi_core.web.per_snapshot import per_snapshot
 from delphi_core.web.view_state import Asked, ViewState
@@ -143,14 +144,6 @@ def isoflop_budgets(
 def only_published(snapshot: Snapshot, ladder: str, metric: str) -> bool:
     """Whether a metric has published parabolas but no runs here to fit curves to."""
     return not _offers(snapshot)[ladder][metric].has_curve
-
-
-def published_parabolas(snapshot: Snapshot, ladder: str, metric: str) -> pd.DataFrame:
-    """Rows of published_optima of a ladder and metric that have a parabola in log10 tokens."""
-    optima = snapshot.tables["published_optima"]
-    rows = optima[(optima["ladder"] == ladder) & (optima["metric"] == metric)]
-    needed = ["optimal_tokens", "optimal_params", "a", "b", "c", "token_min", "token_max"]
-    return rows.dropna(subset=needed)
 
 
 def published_shown(snapshot: Snapshot, view: IsoflopView) -> pd.DataFrame | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
+from delphi_core.own_ladders import SnapshotWithOwn
 from delphi_core.web.footer import remember_shown
 from delphi_core.web.headings import remember_heading
 from delphi_core.web.loading import kept_snapshot
@@ -34,12 +35,14 @@ class Headline:
 
     def title(self, finding: str) -> None:
         """Head the page, and its link's preview, with what it shows; beside it how to share it."""
-        remember_heading(self.snapshot.id, self.view, finding)
+        if not isinstance(self.snapshot, SnapshotWithOwn):
+            # What a visitor's own ladder shows is theirs alone.
+            remember_heading(self.snapshot.id, self.view, finding)
         with self.place.container():
             heading, share = st.columns([7, 1], vertical_alignment="top")
             heading.title(finding)
             with share.container(horizontal=True, horizontal_alignment="right"):
-                share_popover(self.snapshot, self.view)
+                share_popover(self.snapshot, self.view, finding)
 
 
 def opened(kind: type[View]) -> tuple[Snapshot, View, Headline]:

@@ -28,10 +28,10 @@ _FILE, _SIZE = "own_csv", "own_size"
 WHAT = (
     f"A CSV file in UTF-8, separated by commas, of at most {LARGEST_MB} MB and {MOST_ROWS:,} rows: "
     "one row for each run and metric, with the columns tokens, metric, value, flops (FLOP), params "
-    "and label. Each label is a ladder. Also used where they are there: run, role, "
+    "and label. Several labels make several ladders. Also used where they are there: run, role, "
     "excluded_reason, status, progress, budget (FLOP), hidden_dim, layers, batch_size and url. "
-    "The file is used in this visit only, on this page, IsoFLOP and Scaling law: nobody else sees "
-    "it, and it is gone when you close the page or remove it."
+    "The file is used in this visit only, on this page, IsoFLOP, Scaling law and Planner: nobody "
+    "else sees it, and it is gone when you close the page or remove it."
 )
 
 

@@ -18,8 +18,8 @@ from delphi_core.fits.surface import Surface
 from delphi_core.fits.surface_model import SurfaceModel
 from delphi_core.fits.walk_forward import walk_forward_all
 from delphi_core.law_tables import MethodFit, fit_methods
+from delphi_core.published import published_parabolas
 from delphi_core.web.fit_cache import cached_fit
-from delphi_core.web.isoflop_view import published_parabolas
 from delphi_core.web.scaling_view import PUBLISHED
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from delphi_core.export import optima_table
+from delphi_core.spreadsheet import marked
 from delphi_core.words import flops_words
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def _show(
     shown = table.reindex(columns=columns)
     empty = [name for name in columns if shown[name].isna().all()]
     st.dataframe(
-        shown.drop(columns=empty),
+        marked(shown.drop(columns=empty)),
         key=key,
         hide_index=True,
         column_config={**_COLUMNS, **(more or {})},

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Literal, cast
 
-from delphi_core.errors import DataError, FitError
+from delphi_core.errors import DataError
+from delphi_core.fits import law_choice
 from delphi_core.fits.bands import BANDS, BandKind
 from delphi_core.fits.forecast import LARGEST_TARGET, SMALLEST_TARGET
-from delphi_core.fits.isoflop import Compute, fit_isoflops
 from delphi_core.fits.law_choice import DEFAULT_METHOD
 from delphi_core.fits.law_methods import CURVES, Curve
 from delphi_core.fits.law_models import LAWS, Law
@@ -19,7 +19,7 @@ from delphi_core.web.per_snapshot import per_snapshot
 from delphi_core.web.view_state import Asked, ViewState
 
 if TYPE_CHECKING:
-    from delphi_core.fits.isoflop import X
+    from delphi_core.fits.isoflop import Compute, X
     from delphi_core.snapshot import Snapshot
     from delphi_core.web.view_state import Query
 
@@ -29,8 +29,6 @@ TABS = ("loss", "size", "asymptote", "methods", "walk-forward", "download")
 DEFAULT_TARGET = "1e24"
 PUBLISHED = "published"
 """What stands for a curve where only published optima are to be had."""
-FEWEST_OPTIMA = 4
-"""The default curve is the one walk-forward chose where it gives so many optima."""
 
 
 @dataclass(frozen=True)
@@ -219,15 +217,8 @@ def default_curve(snapshot: Snapshot, ladder: str, metric: str) -> str:
 
 @per_snapshot
 def _default_curve(snapshot: Snapshot, ladder: str, metric: str) -> str:
-    chosen = DEFAULT_METHOD.curve
-    if chosen == "surface":
-        return chosen
     x = cast("X", snapshot.ladder(ladder).default_x)
-    try:
-        found = fit_isoflops(snapshot.records(ladder, metric), method=chosen, x=x).optima
-    except FitError:
-        return "parabola"
-    return chosen if len(found) >= FEWEST_OPTIMA else "parabola"
+    return law_choice.default_curve(snapshot.records(ladder, metric), x)
 
 
 def _number(text: str) -> float | None:

@@ -19,7 +19,7 @@ from delphi_core.web.addresses import (
 )
 from delphi_core.web.data_answer import citation
 from delphi_core.web.data_request import data_query
-from delphi_core.web.headings import heading_of
+from delphi_core.web.headings import plain_heading
 from delphi_core.web.page_index import page_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 OWN = "Your own ladder is in this visit only: no link, address or embedded view holds it."
 
 
-def share_popover(snapshot: Snapshot, view: ViewState) -> None:
+def share_popover(snapshot: Snapshot, view: ViewState, heading: str) -> None:
     """How to link to a view, embed it, read its tables and cite it.
 
     Parameters
@@ -43,6 +43,8 @@ def share_popover(snapshot: Snapshot, view: ViewState) -> None:
         What is shown, with the visitor's own ladder where there is one.
     view
         What is shown; a page that is not in the index has nothing to share.
+    heading
+        What the page is headed by, as Streamlit's Markdown takes it.
     """
     page = page_of(view)
     if page is None:
@@ -52,8 +54,7 @@ def share_popover(snapshot: Snapshot, view: ViewState) -> None:
             st.markdown(OWN)
             return
         shared = snapshot.shared if isinstance(snapshot, SnapshotWithOwn) else snapshot
-        title = heading_of(snapshot.id, view)
-        cited = citation(shared, page, view, _base(page), title)
+        cited = citation(shared, page, view, _base(page), plain_heading(heading))
         _copied("Link", {"share_link": cited.link})
         _copied("Embed", {"share_embed": embed_code(cited.link, cited.title)})
         addresses = _addresses(shared, page, view)

@@ -26,8 +26,7 @@ def source_links(snapshot: Snapshot, ladder: Ladder, isoflop: IsoflopResult, key
     keys
         Further sources, as in sources.csv.
     """
-    urls = source_addresses(snapshot, keys | source_keys(snapshot, ladder.ladder, isoflop))
-    return ", ".join(_link(url) for url in urls.values())
+    return links_of(snapshot, keys | source_keys(snapshot, ladder.ladder, isoflop))
 
 
 def source_keys(snapshot: Snapshot, ladder: str, isoflop: IsoflopResult) -> set[str]:
@@ -41,6 +40,11 @@ def source_keys(snapshot: Snapshot, ladder: str, isoflop: IsoflopResult) -> set[
             own = own[own["metric"].isin(metrics)]
         keys |= set(own["source"])
     return keys
+
+
+def links_of(snapshot: Snapshot, keys: set[str]) -> str:
+    """Links to sources, as in sources.csv."""
+    return ", ".join(_link(url) for url in source_addresses(snapshot, keys).values())
 
 
 def source_addresses(snapshot: Snapshot, keys: set[str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ import pandas as pd
 from delphi_core.backtest_tables import backtest_of
 from delphi_core.errors import FitError
 from delphi_core.fits.forecasters import FORECAST_METHODS
+from delphi_core.ledger import forecast_ledger
 from delphi_core.macro import line_of
 from delphi_core.trajectories import Target, target_metrics, target_named
 from delphi_core.trajectory_tables import (
@@ -136,3 +137,9 @@ def backtested(snapshot: Snapshot, choice: TrajectoryChoice) -> pd.DataFrame:
     """Backtests of every forecaster on the rungs, in the view's metric."""
     target = target_named(snapshot, choice.target)
     return backtest_of(snapshot, target, [choice.metric], level=choice.level)
+
+
+@shared_cache(max_entries=4, show_spinner=False)
+def ledger(snapshot: Snapshot) -> pd.DataFrame:
+    """Published forecasts with their outcomes."""
+    return forecast_ledger(snapshot)

@@ -11,6 +11,7 @@ from delphi_core.figures.trajectory import trajectory_alt, trajectory_figure
 from delphi_core.figures.trajectory_grid import REACH_PCT, trajectory_grid, trajectory_grid_alt
 from delphi_core.fits.backtest import DEFAULT_FORECASTER, summary
 from delphi_core.fits.live import false_alarm_rate
+from delphi_core.spreadsheet import marked
 from delphi_core.trajectory_tables import JUDGED_FROM
 from delphi_core.web import share
 from delphi_core.web import trajectory_words as words
@@ -22,6 +23,7 @@ from delphi_core.web.trajectory_fits import (
     metrics_compared,
     metrics_shown,
 )
+from delphi_core.web.trajectory_record import record
 from delphi_core.web.trajectory_words import metric_words
 
 if TYPE_CHECKING:
@@ -174,6 +176,7 @@ SHOWN = {
     "methods": methods,
     "subsets": subsets,
     "backtests": backtests,
+    "record": record,
     "download": download,
 }
 
@@ -182,7 +185,7 @@ def _show(table: pd.DataFrame, columns: list[str], key: str, alt: str) -> None:
     shown = table.reindex(columns=columns)
     empty = [name for name in columns if shown[name].isna().all()]
     st.dataframe(
-        shown.drop(columns=empty),
+        marked(shown.drop(columns=empty)),
         key=key,
         hide_index=True,
         column_config=_COLUMNS,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LEVELS = ("0.8", "0.9", "0.95")
 STARTS = ("0", "0.05", "0.1", "0.2")
 ENDS = ("0.4", "0.6", "0.8", "1")
-TABS = ("curve", "evaluations", "methods", "subsets", "backtests", "download")
+TABS = ("curve", "evaluations", "methods", "subsets", "backtests", "record", "download")
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,8 @@ class TrajectoryView(ViewState):
     rungs, events
         Whether the rungs' curves and all of the run's events are drawn; both off by default.
     tab
-        Which tab is open: curve (default), evaluations, methods, subsets, backtests or download.
+        Which tab is open: curve (default), evaluations, methods, subsets, backtests, record or
+        download.
     end
         Fraction of training that the chart ends at: 0.4, 0.6, 0.8 or 1 (default).
     without

@@ -26,6 +26,7 @@ TAB_TITLES = {
     "methods": "Methods",
     "subsets": "All metrics",
     "backtests": "Backtests",
+    "record": "On record",
     "download": "Download",
 }
 CHOICE = (

@@ -10,6 +10,8 @@ FILES = {
     "IsoFLOP": "pages/isoflop.py",
     "Scaling law": "pages/scaling.py",
     "Trajectories": "pages/trajectories.py",
+    "Recipes": "pages/recipes.py",
+    "Planner": "pages/planner.py",
     "Data": "pages/data.py",
 }
 
@@ -35,7 +37,8 @@ def values(page):
 def test_the_menu_names_every_page(open_page):
     page = open_page()
     assert page.markdown[0].value == "**IsoFLOP**"
-    assert links(page) == {"Scaling law": {}, "Trajectories": {}, "Data": {}}
+    others = ["Scaling law", "Trajectories", "Recipes", "Planner", "Data"]
+    assert links(page) == {title: {} for title in others}
 
 
 def test_the_menu_leads_back_to_the_view_that_was_left(open_page):
@@ -65,13 +68,16 @@ def query(value):
 
 def test_the_page_that_is_open_is_no_link(open_page):
     page = open_page(ladder="moe-v16")
-    assert list(links(page)) == ["Scaling law", "Trajectories", "Data"]
+    others = ["Scaling law", "Trajectories", "Recipes", "Planner", "Data"]
+    assert list(links(page)) == others
     go(page, "Data")
     assert page.markdown[0].value == "**Data**"
     assert links(page) == {
         "IsoFLOP": {"ladder": ["moe-v16"]},
         "Scaling law": {},
         "Trajectories": {},
+        "Recipes": {},
+        "Planner": {},
     }
 
 

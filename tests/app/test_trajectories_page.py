@@ -14,6 +14,7 @@ import delphi_core as dc
 from delphi_core import snapshot as snapshots
 from delphi_core.cli import main
 from delphi_core.fits import trajectory_forecast
+from delphi_core.ledger import ledger_scores
 from delphi_core.snapshot_write import write_manifest
 from delphi_core.web.trajectory_view import TABS
 
@@ -179,6 +180,38 @@ def test_backtests_of_the_metric_are_shown_with_the_default_first(open_trajector
     (table,) = [frame.value for frame in page.dataframe]
     assert table["forecaster"].iloc[0].startswith("surface")
     assert "least interval score in backtests" in words(page)
+
+
+@pytest.mark.parametrize("target", ["hero", "67b"])
+def test_every_published_forecast_is_on_record_whatever_the_target(open_trajectories, target):
+    page = open_trajectories(target=target, tab="record")
+    ledger = dc.forecast_ledger(dc.load_snapshot())
+    scores, rows = [frame.value for frame in page.dataframe]
+    pd.testing.assert_frame_equal(scores, ledger_scores(ledger), check_dtype=False)
+    assert len(rows) == len(ledger) == 67
+    assert sorted(rows["error_pct"].dropna()) == sorted(ledger["error_pct"].dropna())
+    first = rows.iloc[:4]
+    assert first["preregistered"].all()
+    assert first["error_pct"].notna().all()
+    chart = page.get("plotly_chart")[0].proto
+    assert chart.alt.startswith("Error of 31 published forecasts against extrapolation ratio")
+    text = words(page)
+    assert "67 published forecasts, 50 with an outcome. 31 of those reach beyond" in text
+    assert "Of 3 forecasts only the deviation was printed" in text
+    assert page.get("download_button")
+
+
+def test_a_snapshot_without_published_forecasts_says_so(open_trajectories, monkeypatch, tmp_path):
+    folder = shutil.copytree(snapshots.BUNDLED, tmp_path / "snapshot")
+    file = folder / "published_forecasts.csv"
+    file.write_text(file.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
+    write_manifest(folder, "2030-01-01T00:00:00Z")
+    monkeypatch.setenv("DELPHI_SNAPSHOT", str(folder))
+    st.cache_resource.clear()
+    page = open_trajectories(tab="record")
+    st.cache_resource.clear()
+    assert not page.exception
+    assert "holds no published forecasts" in words(page)
 
 
 def test_the_code_shown_makes_the_same_forecast(open_trajectories):

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import delphi_core as dc
+from delphi_core.figures.ledger import drawn_forecasts, ledger_alt
 from delphi_core.figures.trajectory import trajectory_alt, within
 from delphi_core.web import trajectory_words as words
 from delphi_core.web.trajectory_fits import shown as forecast_shown
@@ -47,6 +48,7 @@ PARTS = {
     "methods": TABLE.format("Forecasters side by side"),
     "subsets": TABLE.format("Last evaluation of every metric against its forecast"),
     "backtests": TABLE.format("Backtests of every forecaster"),
+    "record": ".st-key-record_csv",
     "download": ".st-key-forecast_csv",
 }
 
@@ -246,6 +248,30 @@ def test_the_download_holds_the_forecast_at_full_precision(visit, snapshot, quer
     assert set(saved["described"]) == {expected.forecast.describe()}
 
 
+def test_published_forecasts_are_on_record(visit, snapshot):
+    page = opened(visit(), tab="record")
+    ledger = dc.forecast_ledger(snapshot)
+    page.settled()
+    assert page.figure.get_attribute("aria-label") == ledger_alt(ledger)
+    drawn = [
+        point
+        for trace in page.drawn["data"]
+        for point in zip(numbers(trace["x"]), numbers(trace["y"]), strict=True)
+    ]
+    rows = drawn_forecasts(ledger)
+    assert sorted(drawn) == sorted(zip(rows["ratio"], rows["error_pct"], strict=True))
+    name, content = page.download("record_csv")
+    assert name == f"forecasts_on_record_{snapshot.id}.csv"
+    saved = pd.read_csv(io.BytesIO(content))
+    for column in ("flops", "predicted", "actual", "error_pct", "ratio"):
+        np.testing.assert_array_equal(saved[column], ledger[column], err_msg=column)
+    page.page.locator(".st-key-record_chart .point").first.hover(force=True)
+    box = page.page.locator(".hoverlayer .hovertext")
+    box.wait_for()
+    assert "fitted on first 6 of 6 budgets" in box.text_content()
+    assert "-0.80 %" in box.text_content()
+
+
 def test_a_measured_point_says_its_step_and_value(visit, snapshot):
     page = opened(visit())
     _, expected = found(snapshot, {})
@@ -316,3 +342,12 @@ CHART_TEXTS = [
 def test_light_and_dark_are_readable(visit, scheme):
     page = opened(visit(scheme=scheme), rungs="true", events="true")
     assert unreadable(page, TEXTS, scheme, CHART_TEXTS) == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_record_is_readable_in_light_and_dark(visit, scheme):
+    page = opened(visit(scheme=scheme), tab="record")
+    page.settled()
+    texts = ["h1", "[data-testid=stMarkdownContainer] li", ".st-key-record_csv button"]
+    axes = [".xtick text", ".ytick text", ".xtitle", ".ytitle", ".legendtext"]
+    assert unreadable(page, texts, scheme, axes) == {}

@@ -60,6 +60,11 @@ def test_json_numbers_are_those_of_the_csv():
     assert read.equals(table)
 
 
+def test_lists_beside_texts_that_would_be_run_stay_as_they_are():
+    table = pd.DataFrame({"measured": [[2.5], []], "mixed": ["=1", [1]]})
+    assert spreadsheet_csv(table) == "measured,mixed\r\n[2.5],'=1\r\n[],[1]\r\n"
+
+
 def test_flags_and_lists_of_numbers_are_json():
     table = pd.DataFrame({"covered": [True, None], "measured": [[2.5, 2.25], []]})
     table["n"] = np.array([1, 2])

@@ -1,8 +1,10 @@
 """Links to the Data page must keep opening: add to this list, never change it."""
 
+import pandas as pd
 import pytest
 
 import delphi_core as dc
+from delphi_core.own_ladders import parse_own_ladders
 from delphi_core.web.data_view import DataView
 
 MACRO = "eval/paloma/macro_loss"
@@ -39,6 +41,29 @@ LINKS = [
 def read(query):
     """The view of a query and its notices."""
     return DataView.read({name: [value] for name, value in query.items()}, dc.load_snapshot())
+
+
+# Links to a ladder of one's own: they open for whoever has given a file in the same visit.
+OWN_LINKS = [
+    # 0.5.0
+    ({"ladder": "yours"}, {"table": "runs", "ladder": "yours"}),
+    ({"table": "evals", "ladder": "yours-2"}, {"table": "evals", "ladder": "yours-2"}),
+]
+
+
+@pytest.mark.parametrize(("query", "view"), OWN_LINKS)
+def test_links_to_ladders_of_ones_own_open_for_nobody_else(query, view):
+    snapshot = dc.load_snapshot()
+    records = snapshot.records("delphi", MACRO)
+    records = records[records["role"] == "isoflop"]
+    both = pd.concat([records, records.assign(label="b", run=records["run"] + "-b")])
+    own = parse_own_ladders(both.to_csv(index=False).encode(), "mine.csv")
+    values = {name: [value] for name, value in query.items()}
+    opened, notices = DataView.read(values, dc.with_own_ladders(snapshot, own))
+    assert ({"table": opened.table, **opened.filters}, notices) == (view, [])
+    opened, notices = DataView.read(values, snapshot)
+    assert "ladder" not in opened.filters
+    assert len(notices) == 1
 
 
 @pytest.mark.parametrize(("query", "view"), LINKS)

@@ -38,6 +38,7 @@ LINKS = [
     ({"without": ["gab", "ptb"]}, (*HERO, "1", ("gab", "ptb"))),
     ({"without": ""}, HERO),
     ({"zoom": "10,40,2.1,2.3"}, (*HERO, "1", (), "10,40,2.1,2.3")),
+    ({"tab": "record"}, (*HERO[:-1], "record")),
 ]  # fmt: skip
 
 

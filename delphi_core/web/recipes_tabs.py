@@ -1,0 +1,215 @@
+"""What the Recipes page shows under its controls: one function a tab."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from delphi_core import recipe_tables
+from delphi_core.figures import recipe_words
+from delphi_core.figures.metric_panel import MetricPanel, metric_panel
+from delphi_core.figures.pairs import pairs_figure
+from delphi_core.figures.recipes import recipes_figure
+from delphi_core.figures.speedup import speed_up_figure
+from delphi_core.web import recipes_tables as tables
+from delphi_core.web import recipes_words as words
+from delphi_core.web.messages import plain
+from delphi_core.web.recipes_fits import law_lines, metrics_fitted, recipe_line, speed_up_lines
+from delphi_core.web.recipes_view import offered_laws
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
+
+    from delphi_core.recipes import Recipes
+    from delphi_core.snapshot import Snapshot
+    from delphi_core.web.recipes_view import RecipesView
+
+
+def laws(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
+    """Optima and laws of all on one chart, what to know beside it, and the verdict."""
+    published = _published(snapshot, view)
+    lines, at = law_lines(found), shown_flops(view, found)
+    figure = recipes_figure(
+        lines, value_title=snapshot.value_title(view.metric), published=published, at=at
+    )
+    with _beside_warnings(found):
+        st.plotly_chart(figure, alt=recipe_words.recipes_alt(lines, published), key="laws_chart")
+    _lines(words.verdict(found, at))
+    _notes(found)
+    if published is not None and at is not None:
+        _published_table(snapshot, view, found, at)
+
+
+def speed_up(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
+    """Speed-up over the base against compute."""
+    lines, at = speed_up_lines(snapshot, view.choice), shown_flops(view, found)
+    if not lines:
+        with _beside_warnings(found):
+            st.info("No two laws to compare: choose a ladder that has one.")
+        _lines(words.verdict(found, at))
+        return
+    base = found.base.ladder.title
+    figure = speed_up_figure(lines, base=base, at=at)
+    with _beside_warnings(found):
+        st.plotly_chart(figure, alt=recipe_words.speed_up_alt(lines, base), key="speed_up_chart")
+    _lines(words.verdict(found, at))
+    _notes(found)
+    tables.speed_ups(snapshot, _speed_ups(view, found))
+    if _published(snapshot, view) is not None and at is not None:
+        _published_table(snapshot, view, found, at)
+
+
+def pairs(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
+    """Runs of equal width, tokens and batch."""
+    table = recipe_tables.pairs_table(found)
+    if not len(table):
+        st.info(
+            plain(
+                f"No finished run of the sweep of {found.base.ladder.title} has the width, tokens "
+                "and batch of a run of the other ladders."
+            )
+        )
+        return
+    base, lines = found.base.ladder.title, []
+    for place, recipe in enumerate(found.fitted):
+        own = table[table["ladder"] == recipe.ladder.ladder]
+        if len(own):
+            lines.append((recipe.ladder.title, place, own))
+    figure = pairs_figure(lines, base=base, unit=snapshot.unit(view.metric))
+    st.plotly_chart(figure, alt=recipe_words.pairs_alt(lines, base), key="pairs_chart")
+    _lines(words.pairs_verdict(found))
+    tables.pairs(snapshot, table)
+
+
+def metrics(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
+    """The same laws in every metric that one of the ladders has optima in."""
+    del found
+    fitted = metrics_fitted(snapshot, view.choice)
+    panels = [
+        MetricPanel(
+            snapshot.value_title(metric).rpartition(" (")[0],
+            snapshot.unit(metric),
+            tuple((place, recipe_line(recipe)) for place, recipe in recipes),
+        )
+        for metric, recipes in fitted
+    ]
+    compute = [flops for panel in panels for _, line in panel.lines for flops in line.flops]
+    # Columns, since side by side on a phone two panels would be too narrow to read.
+    places = st.columns(2) * len(panels)
+    for number, (place, panel) in enumerate(zip(places, panels, strict=False)):
+        alt = recipe_words.metric_panel_alt(panel)
+        place.plotly_chart(metric_panel(panel, compute), alt=alt, key=f"metric_chart_{number}")
+    lines = ["One way of fitting in every metric; E, A and the unit belong to the metric."]
+    if view.pinned is not None:
+        lines.append(f"E is pinned at {view.pinned:g} in {view.metric} only, and fitted elsewhere.")
+    _lines(lines)
+    every = [recipe for _, recipes in fitted for _, recipe in recipes]
+    tables.laws(snapshot, recipe_tables.recipe_laws_table(every))
+
+
+def table(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
+    """Every number of the comparison."""
+    tables.laws(snapshot, recipe_tables.recipe_laws_table(found.fitted))
+    tables.speed_ups(snapshot, _speed_ups(view, found))
+    tables.optima(snapshot, recipe_tables.recipe_optima_table(found.fitted))
+    if (at := shown_flops(view, found)) is not None and len(offered_laws(snapshot, view.metric)):
+        _published_table(snapshot, view, found, at, every=True)
+
+
+def download(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
+    """Everything as CSV, and the code that makes the same comparison."""
+    stem, at = words.file_stem(view), shown_flops(view, found)
+    context = {"snapshot": snapshot.id, "metric": view.metric, "method": view.method}
+    files: dict[str, Callable[[], pd.DataFrame]] = {
+        "Optima": partial(recipe_tables.recipe_optima_table, found.fitted),
+        "Laws": partial(recipe_tables.recipe_laws_table, found.fitted),
+        "Speed-up": partial(_speed_ups, view, found),
+        "Pairs": partial(recipe_tables.pairs_table, found),
+    }
+    if at is not None:
+        files["Published"] = partial(recipe_tables.published_speed_ups, snapshot, found, at)
+    with st.container(horizontal=True):
+        for title, content in files.items():
+            key = f"{title.lower()}_csv"
+            name = f"{stem}_{title.lower()}.csv"
+            st.download_button(
+                title,
+                partial(_csv, content, context),
+                name,
+                "text/csv",
+                key=key,
+                on_click="ignore",
+            )
+    st.markdown("CSV at full precision. The same comparison in a notebook, and from a shell:")
+    st.code(words.code(view, at), language="python")
+    st.code(words.command(view), language="bash")
+
+
+SHOWN = {
+    "laws": laws,
+    "speed-up": speed_up,
+    "pairs": pairs,
+    "metrics": metrics,
+    "table": table,
+    "download": download,
+}
+
+
+def shown_flops(view: RecipesView, found: Recipes) -> float | None:
+    """Compute that the page speaks of, FLOP: as typed, else what every law was fitted up to."""
+    return view.at if view.at is not None else found.shared_flops
+
+
+def _speed_ups(view: RecipesView, found: Recipes) -> pd.DataFrame:
+    at = shown_flops(view, found)
+    flops = [] if at is None else [at]
+    rows = [recipe_tables.speed_up_table(rival, flops) for rival in found.rivals]
+    return recipe_tables.joined(rows)
+
+
+def _published(snapshot: Snapshot, view: RecipesView) -> pd.DataFrame | None:
+    """The published laws of a view; None where it shows none."""
+    rows = offered_laws(snapshot, view.metric)
+    return rows[rows["id"].isin(view.published)] if view.published else None
+
+
+def _published_table(
+    snapshot: Snapshot, view: RecipesView, found: Recipes, at: float, *, every: bool = False
+) -> None:
+    ids = None if every else view.published
+    table = recipe_tables.published_speed_ups(snapshot, found, at, ids)
+    tables.published(table, at)
+
+
+def _beside_warnings(found: Recipes) -> DeltaGenerator:
+    """A place for a chart; refusals and warnings stand beside it, on a phone below."""
+    refused, warned = words.refusals(found), words.warnings(found)
+    if not refused and not warned:
+        return st.container()
+    chart, beside = st.columns([3, 1])
+    for sentence in refused:
+        beside.error(plain(sentence))
+    for sentence in warned:
+        beside.warning(plain(sentence))
+    return chart
+
+
+def _notes(found: Recipes) -> None:
+    """What differs as recipes do, and what cannot be known."""
+    if notes := words.notes(found):
+        st.caption("\n".join(f"- {plain(note)}" for note in notes))
+
+
+def _csv(content: Callable[[], pd.DataFrame], context: dict[str, str]) -> str:
+    return content().assign(**context).to_csv(index=False)
+
+
+def _lines(lines: list[str]) -> None:
+    if lines:
+        words_of = (line[:1].upper() + line[1:] for line in lines)
+        st.markdown("\n".join(f"- {plain(line)}" for line in words_of))
