@@ -13,6 +13,7 @@ from delphi_core.figures.metric_panel import MetricPanel, metric_panel
 from delphi_core.figures.pairs import pairs_figure
 from delphi_core.figures.recipes import recipes_figure
 from delphi_core.figures.speedup import speed_up_figure
+from delphi_core.spreadsheet import spreadsheet_csv
 from delphi_core.web import recipes_tables as tables
 from delphi_core.web import recipes_words as words
 from delphi_core.web.messages import plain
@@ -206,7 +207,7 @@ def _notes(found: Recipes) -> None:
 
 
 def _csv(content: Callable[[], pd.DataFrame], context: dict[str, str]) -> str:
-    return content().assign(**context).to_csv(index=False)
+    return spreadsheet_csv(content().assign(**context))
 
 
 def _lines(lines: list[str]) -> None:
