@@ -12,6 +12,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from delphi_core.web import page_url
+from delphi_core.web.data_routes import ROUTES
 from delphi_core.web.footer import footer
 
 PAGES = Path(__file__).parent / "pages"
@@ -37,7 +38,9 @@ if get_script_run_ctx(suppress_warning=True) is None:
     # Streamlit sends its front end uncompressed: the chart library alone is 4.7 MB. The fastest
     # level: every new visitor's files are compressed anew.
     app = st.App(
-        __file__, middleware=[Middleware(GZipMiddleware, minimum_size=1000, compresslevel=1)]
+        __file__,
+        routes=ROUTES,
+        middleware=[Middleware(GZipMiddleware, minimum_size=1000, compresslevel=1)],
     )
 else:
     main()

@@ -20,14 +20,18 @@ if TYPE_CHECKING:
     from delphi_core.fits.power_law import PowerLaw
 
 
+def points_table(isoflop: IsoflopResult) -> pd.DataFrame:
+    """Every row of a fit: the six columns, the run, and whether and why it was left out."""
+    others = (str(name) for name in isoflop.points if name not in RECORD_COLUMNS)
+    return isoflop.points[[*RECORD_COLUMNS, *others]]
+
+
 def points_csv(isoflop: IsoflopResult) -> str:
-    """Every row of a fit as CSV: the six columns, the run, and whether and why it was left out.
+    """`points_table` as CSV.
 
     Read back and fitted with the same settings it gives the same coefficients, bit by bit.
     """
-    others = (str(name) for name in isoflop.points if name not in RECORD_COLUMNS)
-    columns = [*RECORD_COLUMNS, *others]
-    return spreadsheet_csv(isoflop.points, columns)
+    return spreadsheet_csv(points_table(isoflop))
 
 
 def optima_table(isoflop: IsoflopResult) -> pd.DataFrame:
@@ -91,10 +95,10 @@ def interval_columns(interval: Interval) -> dict[str, Any]:
     }
 
 
-def optima_csv(
+def optima_with_context(
     isoflop: IsoflopResult, published: pd.DataFrame | None = None, **context: str
-) -> str:
-    """`optima_table` as CSV, each row with how it was got.
+) -> pd.DataFrame:
+    """`optima_table`, each row with how it was got.
 
     Parameters
     ----------
@@ -106,10 +110,17 @@ def optima_csv(
         Further columns: what the fit cannot know, such as snapshot, ladder and metric.
     """
     if published is not None:
-        return spreadsheet_csv(published)
+        return published
     settings = isoflop.settings
     got = {"method": settings.method, "x": settings.x, "compute": isoflop.compute}
-    return spreadsheet_csv(optima_table(isoflop).assign(**got, **context))
+    return optima_table(isoflop).assign(**got, **context)
+
+
+def optima_csv(
+    isoflop: IsoflopResult, published: pd.DataFrame | None = None, **context: str
+) -> str:
+    """`optima_with_context` as CSV."""
+    return spreadsheet_csv(optima_with_context(isoflop, published, **context))
 
 
 def left_out_table(isoflop: IsoflopResult) -> pd.DataFrame:

@@ -8,12 +8,16 @@ apostrophe before them, as OWASP's page on CSV injection has it; numbers are nev
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+CHUNK = 20_000
+"""Rows that are made into text at once."""
 
 _RUN = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 _MARKED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
@@ -29,10 +33,29 @@ def spreadsheet_csv(table: pd.DataFrame, columns: Sequence[str] | None = None) -
     columns
         Which columns, in which order; all by default.
     """
-    safe = marked(table if columns is None else table[list(columns)])
+    chosen = table if columns is None else table[list(columns)]
+    return "".join(spreadsheet_chunks(chosen))
+
+
+def spreadsheet_chunks(table: pd.DataFrame, rows: int = CHUNK) -> Iterator[str]:
+    """The same CSV in parts, each made when it is asked for.
+
+    Parameters
+    ----------
+    table
+        Any.
+    rows
+        In each part; the first has the header as well.
+    """
+    for start in range(0, max(len(table), 1), rows):
+        yield _csv(table.iloc[start : start + rows], header=start == 0)
+
+
+def _csv(table: pd.DataFrame, *, header: bool) -> str:
+    safe = marked(table)
     # Lines end as RFC 4180 has it: with a bare line feed a carriage return in a cell would stand
     # unquoted and break its row.
-    return safe.to_csv(index=False, lineterminator="\r\n")
+    return safe.to_csv(index=False, lineterminator="\r\n", header=header)
 
 
 def marked(table: pd.DataFrame) -> pd.DataFrame:
@@ -45,15 +68,23 @@ def marked(table: pd.DataFrame) -> pd.DataFrame:
     """
     changed: dict[str, pd.Series] = {}
     for name, dtype in table.dtypes.items():
-        if not (pd.api.types.is_object_dtype(dtype) or pd.api.types.is_string_dtype(dtype)):
+        if pd.api.types.is_object_dtype(dtype):
+            # Lists among the cells have no hash.
+            texts = {cell for cell in table[name] if isinstance(cell, str)}
+        elif pd.api.types.is_string_dtype(dtype):
+            # Columns of a million rows hold few different texts.
+            texts = set(table[name].dropna().unique())
+        else:
             continue
-        # Columns of a million rows hold few different texts. Apostrophes count as well, so that
-        # the mark can be taken off again.
-        texts = [text for text in table[name].dropna().unique() if isinstance(text, str)]
-        marks = {text: f"'{text}" for text in texts if _RUN.match(text)}
-        if marks:
-            changed[str(name)] = table[name].map(lambda cell, to=marks: to.get(cell, cell))
+        # Apostrophes count as well, so that the mark can be taken off again.
+        to = {text: f"'{text}" for text in texts if _RUN.match(text)}
+        if to:
+            changed[str(name)] = table[name].map(partial(_marked, to))
     return table.assign(**changed) if changed else table
+
+
+def _marked(to: Mapping[str, str], cell: object) -> object:
+    return to.get(cell, cell) if isinstance(cell, str) else cell
 
 
 def unmarked(cells: pd.Series) -> pd.Series:

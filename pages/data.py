@@ -1,16 +1,13 @@
 """Every table of the snapshot: controls -> rows -> table -> download."""
 
-from functools import partial
-
 import streamlit as st
 
-from delphi_core import export
 from delphi_core.browse import filtered
 from delphi_core.tables import TABLES
 from delphi_core.web import data_table as tables
 from delphi_core.web import data_view as views
 from delphi_core.web import data_words as words
-from delphi_core.web import messages
+from delphi_core.web import messages, share
 from delphi_core.web.opening import opened
 from delphi_core.web.own import own_ladder
 from delphi_core.web.view_state import LONGEST_WORDS
@@ -43,11 +40,10 @@ with messages.errors_in_words():
     with columns:
         tables.columns_table(table)
     with download:
-        csv = partial(export.rows_csv, everything, **view.filters)
-        file = words.file_name(view)
-        st.download_button("Rows", csv, file, "text/csv", key="rows_csv", on_click="ignore")
+        share.download_buttons(snapshot, view)
         st.markdown("CSV at full precision, FLOPs as they are. The same rows in a notebook:")
         st.code(words.notebook_code(view, snapshot), language="python")
+        share.address_lines(snapshot, view)
     with own:
         own_ladder(snapshot)
     st.caption(words.caption(snapshot, table))

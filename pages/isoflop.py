@@ -4,11 +4,10 @@ from functools import partial
 
 import streamlit as st
 
-from delphi_core import export
 from delphi_core.web import isoflop_tables as tables
 from delphi_core.web import isoflop_view as views
 from delphi_core.web import isoflop_words as words
-from delphi_core.web import messages
+from delphi_core.web import messages, share
 from delphi_core.web.charts import show_chart
 from delphi_core.web.loading import fitted, isoflop_chart
 from delphi_core.web.opening import opened
@@ -56,17 +55,10 @@ with messages.errors_in_words():
             tables.published_optima(published)
         tables.left_out(isoflop)
     with download:
-        points = partial(export.points_csv, isoflop)
-        origin = snapshot.part(view.ladder).id
-        context = {"snapshot": origin, "ladder": view.ladder, "metric": view.metric}
-        optima = partial(export.optima_csv, isoflop, published, **context)
-        stem = words.file_stem(view)
-        csv = {"mime": "text/csv", "on_click": "ignore"}
-        with st.container(horizontal=True):
-            st.download_button("Points", points, f"{stem}_points.csv", key="points_csv", **csv)
-            st.download_button("Optima", optima, f"{stem}_optima.csv", key="optima_csv", **csv)
+        share.download_buttons(snapshot, view)
         st.markdown("CSV at full precision.")
         if published is None:
             st.markdown("The points fitted again give the same coefficients, bit by bit:")
             st.code(words.refit_code(view), language="python")
+        share.address_lines(snapshot, view)
     st.caption(words.caption(snapshot, ladder, isoflop, published))

@@ -62,11 +62,11 @@ def caption(snapshot: Snapshot, table: Table) -> str:
     return "  \n".join(plain(line) for line in (row, f"{snapshot.named}."))
 
 
-def file_name(view: DataView) -> str:
-    """Name of the download of a view."""
+def file_stem(view: DataView) -> str:
+    """Name of the download of a view, without its ending."""
     filters = [value for name, value in view.filters.items() if name != "sort"]
     parts = [re.sub(r"[^A-Za-z0-9._-]+", "-", part) for part in (view.table, *filters)]
-    return f"{'_'.join(parts)}.csv"
+    return "_".join(parts)
 
 
 def notebook_code(view: DataView, snapshot: Snapshot) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from delphi_core.own_ladders import SnapshotWithOwn
 from delphi_core.snapshot import Snapshot
@@ -13,6 +14,7 @@ from delphi_core.snapshot import Snapshot
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+P = ParamSpec("P")
 R = TypeVar("R")
 
 ENTRIES_OF_A_VISIT = 10
@@ -20,6 +22,38 @@ ENTRIES_OF_A_VISIT = 10
 
 BY_ID: dict[str | type[Any], Callable[[Any], Any]] = {Snapshot: lambda snapshot: snapshot.id}
 BY_ID[SnapshotWithOwn] = BY_ID[Snapshot]
+
+
+def shared_cache(
+    *, max_entries: int, show_spinner: str | bool, **options: Any
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorator that keeps what a function gives for all visitors, and for data addresses.
+
+    Parameters
+    ----------
+    max_entries
+        How many results are kept.
+    show_spinner
+        What a page shows meanwhile.
+    **options
+        As `st.cache_resource` takes them.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        # Streamlit keeps results by the function, so both share them; without a page the one that
+        # shows something there would log a warning.
+        own: dict[str, Any] = {"max_entries": max_entries, "hash_funcs": BY_ID} | options
+        on_page = st.cache_resource(show_spinner=show_spinner, **own)(function)
+        elsewhere = st.cache_resource(show_spinner=False, **own)(function)
+
+        @wraps(function)
+        def call(*arguments: P.args, **named: P.kwargs) -> R:
+            with_page = get_script_run_ctx(suppress_warning=True) is not None
+            return (on_page if with_page else elsewhere)(*arguments, **named)
+
+        return call
+
+    return decorate
 
 
 class OfLadder(Protocol):
@@ -51,8 +85,8 @@ def cached_fit(
     """
 
     def decorate(function: Callable[[Snapshot, V], R]) -> Callable[[Snapshot, V], R]:
+        shared = shared_cache(max_entries=max_entries, show_spinner=show_spinner)(function)
         options: dict[str, Any] = {"show_spinner": show_spinner, "hash_funcs": BY_ID}
-        shared = st.cache_resource(max_entries=max_entries, **options)(function)
         own = st.cache_resource(max_entries=ENTRIES_OF_A_VISIT, scope="session", **options)(
             function
         )

@@ -31,10 +31,15 @@ def remember_heading(snapshot_id: str, view: ViewState, heading: str) -> None:
         As Streamlit's Markdown takes it.
     """
     with _lock:
-        _kept[snapshot_id, view] = _ESCAPED.sub(r"\1", heading)
+        _kept[snapshot_id, view] = plain_heading(heading)
         _kept.move_to_end((snapshot_id, view))
         while len(_kept) > MOST:
             _kept.popitem(last=False)
+
+
+def plain_heading(heading: str) -> str:
+    """A heading as plain text, of what Streamlit's Markdown takes."""
+    return _ESCAPED.sub(r"\1", heading)
 
 
 def heading_of(snapshot_id: str, view: ViewState) -> str | None:

@@ -7,15 +7,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import streamlit as st
-
 from delphi_core.figures.isoflop import isoflop_figure
 from delphi_core.figures.isoflop_words import isoflop_alt
 from delphi_core.fits.isoflop import IsoflopFit
 from delphi_core.records import without_budgets
 from delphi_core.snapshot_keeper import SnapshotKeeper
 from delphi_core.sources.places import Place
-from delphi_core.web.fit_cache import cached_fit
+from delphi_core.web.fit_cache import cached_fit, shared_cache
 from delphi_core.web.isoflop_view import published_shown
 
 if TYPE_CHECKING:
@@ -41,9 +39,7 @@ def refresh_seconds() -> float:
     return seconds if 0.1 <= seconds <= 86_400 else 60.0
 
 
-@st.cache_resource(
-    show_spinner="Reading the figures ...", max_entries=1, on_release=SnapshotKeeper.stop
-)
+@shared_cache(show_spinner="Reading the figures ...", max_entries=1, on_release=SnapshotKeeper.stop)
 def _keeper(named: str) -> SnapshotKeeper:
     """The process's one keeper of what DELPHI_SNAPSHOT names."""
     if not named:

@@ -14,6 +14,7 @@ from delphi_core.web.loading import kept_snapshot
 from delphi_core.web.messages import snapshot_notice
 from delphi_core.web.own import with_own
 from delphi_core.web.page_url import shown_view
+from delphi_core.web.share import share_popover
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -33,11 +34,15 @@ class Headline:
     view: ViewState
 
     def title(self, finding: str) -> None:
-        """Head the page, and its link's preview, with what it shows."""
-        self.place.title(finding)
+        """Head the page, and its link's preview, with what it shows; beside it how to share it."""
         if not isinstance(self.snapshot, SnapshotWithOwn):
             # What a visitor's own ladder shows is theirs alone.
             remember_heading(self.snapshot.id, self.view, finding)
+        with self.place.container():
+            heading, share = st.columns([7, 1], vertical_alignment="top")
+            heading.title(finding)
+            with share.container(horizontal=True, horizontal_alignment="right"):
+                share_popover(self.snapshot, self.view, finding)
 
 
 def opened(kind: type[View]) -> tuple[Snapshot, View, Headline]:

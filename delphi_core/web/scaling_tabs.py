@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
-from delphi_core import export, law_tables
+from delphi_core import law_tables
 from delphi_core.figures import law_words
 from delphi_core.figures.asymptote import asymptote_figure
 from delphi_core.figures.loss_law import loss_law_figure
 from delphi_core.figures.size_law import size_law_figure
 from delphi_core.figures.walk_forward import walk_forward_figure
 from delphi_core.published import published_loss_laws, published_size_laws
-from delphi_core.spreadsheet import spreadsheet_csv
 from delphi_core.web import scaling_tables as tables
 from delphi_core.web import scaling_words as words
+from delphi_core.web import share
 from delphi_core.web.charts import show_chart
+from delphi_core.web.downloads import published_optima, scaling_forecasts
 from delphi_core.web.messages import plain
 from delphi_core.web.scaling_fits import (
     law_method,
@@ -29,12 +29,8 @@ from delphi_core.web.scaling_view import PUBLISHED
 from delphi_core.words import AMOUNTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas as pd
 
-    from delphi_core.fits.held_out import HeldOut
-    from delphi_core.fits.loss_law import LossLaw
     from delphi_core.snapshot import Snapshot
     from delphi_core.web.scaling_fits import Fitted
     from delphi_core.web.scaling_view import ScalingView
@@ -57,7 +53,7 @@ def loss(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     show_chart(figure, view, alt=alt, key="loss_chart", zoom=True)
     _lines(words.verdict(fitted, view.target_flops))
     if fitted.law is not None:
-        table = _forecasts(view, fitted.law, fitted.held_out)
+        table = scaling_forecasts(view, fitted, fitted.law)
         if len(table):
             tables.forecasts(table)
     if laws is not None and not len(laws):
@@ -154,33 +150,14 @@ def walk_forward(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
 
 def download(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     """Rows, optima and forecasts as CSV, and the code that gives the same law."""
-    stem = words.file_stem(view)
-    published = _published_optima(snapshot, view, always=view.method == PUBLISHED)
-    origin = snapshot.part(view.ladder).id
-    context = {"snapshot": origin, "ladder": view.ladder, "metric": view.metric}
-    files: dict[str, Callable[[], str]] = {
-        "Points": partial(export.points_csv, fitted.isoflop),
-        "Optima": partial(
-            export.optima_csv,
-            fitted.isoflop,
-            published if view.method == PUBLISHED else None,
-            **context,
-        ),
-    }
-    if fitted.law is not None:
-        forecasts = _forecasts(view, fitted.law, fitted.held_out)
-        files["Forecasts"] = partial(spreadsheet_csv, forecasts.assign(**context))
-        files["Law"] = partial(spreadsheet_csv, law_tables.law_table(fitted.law).assign(**context))
-    with st.container(horizontal=True):
-        for title, content in files.items():
-            key = f"{title.lower()}_csv"
-            name = f"{stem}_{title.lower()}.csv"
-            st.download_button(title, content, name, "text/csv", key=key, on_click="ignore")
+    del fitted
+    share.download_buttons(snapshot, view)
     st.markdown("CSV at full precision.")
     if view.method != PUBLISHED:
         st.markdown("The points fitted again give the same law, bit by bit:")
         x = snapshot.ladder(view.ladder).default_x
         st.code(words.refit_code(view, x), language="python")
+    share.address_lines(snapshot, view)
 
 
 SHOWN = {
@@ -193,20 +170,11 @@ SHOWN = {
 }
 
 
-def _forecasts(view: ScalingView, law: LossLaw, held_out: tuple[HeldOut, ...]) -> pd.DataFrame:
-    targets = [] if view.target_flops is None else [view.target_flops]
-    return law_tables.held_out_table(law, held_out, targets)
-
-
-def _published_optima(
-    snapshot: Snapshot, view: ScalingView, *, always: bool = False
-) -> pd.DataFrame | None:
+def _published_optima(snapshot: Snapshot, view: ScalingView) -> pd.DataFrame | None:
     """Published optima to lay over; not where they are what is fitted."""
-    if not always and (not view.published or view.method == PUBLISHED):
+    if not view.published or view.method == PUBLISHED:
         return None
-    optima = snapshot.tables["published_optima"]
-    rows = optima[(optima["ladder"] == view.ladder) & (optima["metric"] == view.metric)]
-    return rows.dropna(subset=["flops", "loss_at_optimal"])
+    return published_optima(snapshot, view)
 
 
 def _only_published(view: ScalingView) -> bool:

@@ -26,20 +26,31 @@ def source_links(snapshot: Snapshot, ladder: Ladder, isoflop: IsoflopResult, key
     keys
         Further sources, as in sources.csv.
     """
+    return links_of(snapshot, keys | source_keys(snapshot, ladder.ladder, isoflop))
+
+
+def source_keys(snapshot: Snapshot, ladder: str, isoflop: IsoflopResult) -> set[str]:
+    """Keys of the sources of a fit's runs and of their values."""
     runs, metrics = isoflop.points["run"], isoflop.points["metric"]
+    keys: set[str] = set()
     for name in ("runs", "evals"):
         table = snapshot.tables[name]
-        own = table[(table["ladder"] == ladder.ladder) & table["run"].isin(runs)]
+        own = table[(table["ladder"] == ladder) & table["run"].isin(runs)]
         if name == "evals":
             own = own[own["metric"].isin(metrics)]
-        keys = keys | set(own["source"])
-    return links_of(snapshot, keys)
+        keys |= set(own["source"])
+    return keys
 
 
 def links_of(snapshot: Snapshot, keys: set[str]) -> str:
     """Links to sources, as in sources.csv."""
+    return ", ".join(_link(url) for url in source_addresses(snapshot, keys).values())
+
+
+def source_addresses(snapshot: Snapshot, keys: set[str]) -> dict[str, str]:
+    """Address of each source, by key, in order of the keys."""
     urls = snapshot.tables["sources"].set_index("source")["url"]
-    return ", ".join(_link(str(urls[key])) for key in sorted(keys))
+    return {key: str(urls[key]) for key in sorted(keys)}
 
 
 def _link(url: str) -> str:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import streamlit as st
 
 from delphi_core.backtest_tables import backtest_of
 from delphi_core.errors import FitError
@@ -20,7 +19,7 @@ from delphi_core.trajectory_tables import (
     forecast_table,
     rungs_of,
 )
-from delphi_core.web.fit_cache import BY_ID
+from delphi_core.web.fit_cache import shared_cache
 
 if TYPE_CHECKING:
     from delphi_core.fits.trajectory import Trajectory
@@ -55,7 +54,7 @@ class Shown:
     problem: str = ""
 
 
-@st.cache_resource(max_entries=300, show_spinner="Forecasting ...", hash_funcs=BY_ID)
+@shared_cache(max_entries=300, show_spinner="Forecasting ...")
 def shown(snapshot: Snapshot, choice: TrajectoryChoice) -> Shown:
     """Forecast and measured curve of a choice."""
     target = target_named(snapshot, choice.target)
@@ -106,7 +105,7 @@ def methods_compared(snapshot: Snapshot, choice: TrajectoryChoice) -> pd.DataFra
     return pd.DataFrame(rows)
 
 
-@st.cache_resource(max_entries=100, show_spinner="Forecasting every metric ...", hash_funcs=BY_ID)
+@shared_cache(max_entries=100, show_spinner="Forecasting every metric ...")
 def metrics_shown(snapshot: Snapshot, choice: TrajectoryChoice) -> tuple[tuple[str, Shown], ...]:
     """Forecast and measured line of every metric that all rungs have and an evaluation meets."""
     target = target_named(snapshot, choice.target)
@@ -133,14 +132,14 @@ def metrics_compared(metrics: tuple[tuple[str, Shown], ...]) -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values("error_pct", kind="stable") if rows else pd.DataFrame()
 
 
-@st.cache_resource(max_entries=100, show_spinner="Backtesting ...", hash_funcs=BY_ID)
+@shared_cache(max_entries=100, show_spinner="Backtesting ...")
 def backtested(snapshot: Snapshot, choice: TrajectoryChoice) -> pd.DataFrame:
     """Backtests of every forecaster on the rungs, in the view's metric."""
     target = target_named(snapshot, choice.target)
     return backtest_of(snapshot, target, [choice.metric], level=choice.level)
 
 
-@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_ID)
+@shared_cache(max_entries=4, show_spinner=False)
 def ledger(snapshot: Snapshot) -> pd.DataFrame:
     """Published forecasts with their outcomes."""
     return forecast_ledger(snapshot)

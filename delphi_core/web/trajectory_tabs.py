@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -12,8 +11,9 @@ from delphi_core.figures.trajectory import trajectory_alt, trajectory_figure
 from delphi_core.figures.trajectory_grid import REACH_PCT, trajectory_grid, trajectory_grid_alt
 from delphi_core.fits.backtest import DEFAULT_FORECASTER, summary
 from delphi_core.fits.live import false_alarm_rate
-from delphi_core.spreadsheet import marked, spreadsheet_csv
+from delphi_core.spreadsheet import marked
 from delphi_core.trajectory_tables import JUDGED_FROM
+from delphi_core.web import share
 from delphi_core.web import trajectory_words as words
 from delphi_core.web.charts import show_chart
 from delphi_core.web.messages import plain
@@ -164,17 +164,10 @@ def download(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
     if shown.forecast is None:
         st.info(plain(f"No forecast: {shown.problem}"))
         return
-    context = {
-        "snapshot": snapshot.id,
-        "target": view.target,
-        "metric": view.metric,
-        "described": shown.forecast.describe(),
-    }
-    content = partial(spreadsheet_csv, shown.table.assign(**context))
-    name = f"{words.file_stem(view)}_forecast.csv"
-    st.download_button("Forecast", content, name, "text/csv", key="forecast_csv", on_click="ignore")
+    share.download_buttons(snapshot, view)
     st.markdown("CSV at full precision. The same forecast in a notebook:")
     st.code(words.refit_code(view), language="python")
+    share.address_lines(snapshot, view)
 
 
 SHOWN = {

@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[2] / "delphi_core"
 
 # Lowest first; a module may import from its own layer and from those before it.
 LAYERS = [
-    {"errors", "words", "schema", "version"},
+    {"errors", "words", "schema", "version", "citation"},
     {"csv_text", "tables", "checks", "spreadsheet"},
     {"manifest", "parquet_table"},
     {"records"},
@@ -23,7 +23,7 @@ LAYERS = [
     {"fits"},
     {"figures"},
     {"export", "own_records"},
-    {"own_ladders"},
+    {"own_ladders", "json_text", "download_columns"},
     {"trajectories"},
     {"macro", "events"},
     {"ledger", "law_tables", "trajectory_tables", "plan_input", "plan_tables", "recipe_check"},
