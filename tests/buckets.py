@@ -11,7 +11,7 @@ import threading
 from dataclasses import dataclass, replace
 from functools import partial
 from http.server import ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from gcp_storage_emulator.handlers.buckets import create_bucket
@@ -70,7 +70,7 @@ class EmulatedBucket:
         """Its address."""
         return f"gs://{self.name}"
 
-    def place(self, below: str = "", **limits: float) -> Place:
+    def place(self, below: str = "", **limits: Any) -> Place:
         """The bucket, or a folder in it, as our own code reads it."""
         return replace(Place(f"{self.url}/{below}"), **limits)
 
