@@ -11,9 +11,10 @@ from starlette.middleware.gzip import GZipMiddleware
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from delphi_core.web import page_url
-from delphi_core.web.data_routes import ROUTES
+from delphi_core.web import cards, data_routes, page_url
 from delphi_core.web.footer import footer
+from delphi_core.web.previews import PreviewTags
+from delphi_core.web.server_life import server_life
 
 PAGES = Path(__file__).parent / "pages"
 
@@ -37,10 +38,15 @@ if get_script_run_ctx(suppress_warning=True) is None:
     PagesManager.uses_pages_directory = False
     # Streamlit sends its front end uncompressed: the chart library alone is 4.7 MB. The fastest
     # level: every new visitor's files are compressed anew.
+    # Previews go into a page before it is compressed.
     app = st.App(
         __file__,
-        routes=ROUTES,
-        middleware=[Middleware(GZipMiddleware, minimum_size=1000, compresslevel=1)],
+        routes=[*data_routes.ROUTES, *cards.ROUTES],
+        lifespan=server_life,
+        middleware=[
+            Middleware(GZipMiddleware, minimum_size=1000, compresslevel=1),
+            Middleware(PreviewTags),
+        ],
     )
 else:
     main()
