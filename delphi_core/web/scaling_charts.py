@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from delphi_core import law_tables
@@ -11,6 +12,8 @@ from delphi_core.figures.loss_law import loss_law_figure
 from delphi_core.figures.size_law import size_law_figure
 from delphi_core.figures.walk_forward import walk_forward_figure
 from delphi_core.published import published_loss_laws, published_size_laws
+from delphi_core.web.downloads import published_optima
+from delphi_core.web.fit_cache import cached_fit
 from delphi_core.web.scaling_fits import law_method, profiled, scaling_fitted, walked_forward
 from delphi_core.web.scaling_view import PUBLISHED
 
@@ -41,6 +44,12 @@ def chart_of(snapshot: Snapshot, view: ScalingView) -> Chart:
 
 def loss_chart(snapshot: Snapshot, view: ScalingView) -> Chart:
     """Loss against compute, and what it says in words."""
+    return _loss_chart(snapshot, replace(view, zoom="", tab="loss"))
+
+
+# Half the time of a rerun if made anew.
+@cached_fit(max_entries=200, show_spinner=False)
+def _loss_chart(snapshot: Snapshot, view: ScalingView) -> Chart:
     fitted = scaling_fitted(snapshot, view.fit)
     laws = published_loss_laws(snapshot, view.ladder, view.metric) if view.published else None
     figure = loss_law_figure(
@@ -50,7 +59,7 @@ def loss_chart(snapshot: Snapshot, view: ScalingView) -> Chart:
         value_title=snapshot.value_title(view.metric),
         target=view.target_flops,
         published_laws=laws,
-        published_optima=published_optima(snapshot, view),
+        published_optima=_laid_over(snapshot, view),
         y=view.y,
     )
     alt = law_words.loss_law_alt(fitted.law, fitted.optima, fitted.held_out, view.target_flops)
@@ -72,7 +81,7 @@ def size_chart(
         size=column,
         target=view.target_flops,
         published_laws=laws,
-        published_optima=published_optima(snapshot, view),
+        published_optima=_laid_over(snapshot, view),
     )
     return figure, law_words.size_law_alt(law, fitted.optima, quantity, column)
 
@@ -125,12 +134,8 @@ def walk_forward_chart(snapshot: Snapshot, view: ScalingView) -> Chart | None:
     return figure, law_words.walk_forward_alt(rows, method)
 
 
-def published_optima(
-    snapshot: Snapshot, view: ScalingView, *, always: bool = False
-) -> pd.DataFrame | None:
+def _laid_over(snapshot: Snapshot, view: ScalingView) -> pd.DataFrame | None:
     """Published optima to lay over; not where they are what is fitted."""
-    if not always and (not view.published or view.method == PUBLISHED):
+    if not view.published or view.method == PUBLISHED:
         return None
-    optima = snapshot.tables["published_optima"]
-    rows = optima[(optima["ladder"] == view.ladder) & (optima["metric"] == view.metric)]
-    return rows.dropna(subset=["flops", "loss_at_optimal"])
+    return published_optima(snapshot, view)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import streamlit as st
 
 from delphi_core.events import events_of
 from delphi_core.figures.trajectory import trajectory_alt, trajectory_figure
 from delphi_core.figures.trajectory_grid import trajectory_grid, trajectory_grid_alt
 from delphi_core.trajectory_tables import JUDGED_FROM
+from delphi_core.web.fit_cache import BY_ID
 from delphi_core.web.trajectory_fits import metrics_shown, shown
 from delphi_core.web.trajectory_words import metric_words
 
@@ -30,6 +34,12 @@ def chart_of(snapshot: Snapshot, view: TrajectoryView) -> Chart:
 
 def curve_chart(snapshot: Snapshot, view: TrajectoryView) -> Chart:
     """Forecast and measured curve, and what they say in words."""
+    return _curve_chart(snapshot, replace(view, zoom="", tab="curve"))
+
+
+# Most of the time of a rerun if made anew.
+@st.cache_resource(max_entries=200, show_spinner=False, hash_funcs=BY_ID)
+def _curve_chart(snapshot: Snapshot, view: TrajectoryView) -> Chart:
     found = shown(snapshot, view.choice)
     figure = trajectory_figure(
         found.measured,
