@@ -12,7 +12,9 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from delphi_core.web import cards, data_routes, page_url
+from delphi_core.web.embedded import show_embedded
 from delphi_core.web.footer import footer
+from delphi_core.web.front_line import front_line
 from delphi_core.web.previews import PreviewTags
 from delphi_core.web.server_life import server_life
 
@@ -28,7 +30,15 @@ def main() -> None:
     recipes = st.Page(PAGES / "recipes.py", title="Recipes")
     planner = st.Page(PAGES / "planner.py", title="Planner")
     data = st.Page(PAGES / "data.py", title="Data")
-    page_url.menu([isoflop, scaling, trajectories, recipes, planner, data]).run()
+    about = st.Page(PAGES / "about.py", title="About")
+    page = page_url.menu([isoflop, scaling, trajectories, recipes, planner, data, about])
+    if st.context.is_embedded:
+        show_embedded(page.url_path)
+        return
+    answers = st.container()
+    page.run()
+    if page is isoflop:
+        front_line(answers, scaling, trajectories, data)
     footer()
 
 
