@@ -21,9 +21,9 @@ ladders; no held-out run plays a part in it.
 **Trajectories.** Runs are compared at the same fraction $g$ of training. Marin's forecast is a
 power law at each fraction, $L(g) = E + A_g\,(C g)^{-\alpha_g}$. Ours, `surface`, is the loss
 surface at the tokens seen so far, less what the decay of the learning rate has brought, plus a
-start that takes steps. Each rung is forecast from the others, and how far that was off, for how far it was
-extrapolated, makes the band. Backtests on the rungs choose the default; what a target measured is
-no input.
+start that takes steps. Each rung is forecast from the others, and how far that was off, for how
+far it was extrapolated, makes the band. Backtests on the rungs choose the default; what a target
+measured is no input.
 
 **Recipes.** The speed-up of a recipe over a base is the compute the base needs for the loss that
 the recipe reaches with $C$, over $C$.
