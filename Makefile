@@ -7,7 +7,7 @@ PORT ?= 8501
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test bench check format screenshots clean
+.PHONY: run test bench check format screenshots static-card clean
 
 run: $(VENV)/.run-installed
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -35,6 +35,11 @@ screenshots: $(VENV)/.dev-installed
 	@tests/browser/chromium.sh
 	$(BIN)/python -m tests.browser.screenshots
 
+# The picture for links where none is drawn, into the package.
+static-card: $(VENV)/.dev-installed
+	@tests/browser/chromium.sh
+	$(BIN)/python -m tests.browser.static_card
+
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
@@ -45,6 +50,7 @@ $(VENV)/.run-installed: requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@
 
-$(VENV)/.dev-installed: $(VENV)/.run-installed requirements-dev.txt requirements-dask.txt
+$(VENV)/.dev-installed: $(VENV)/.run-installed requirements-dev.txt requirements-dask.txt \
+		requirements-cards.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	touch $@

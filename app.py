@@ -11,9 +11,12 @@ from starlette.middleware.gzip import GZipMiddleware
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from delphi_core.web import page_url
-from delphi_core.web.data_routes import ROUTES
+from delphi_core.web import cards, data_routes, page_url
+from delphi_core.web.embedded import show_embedded
 from delphi_core.web.footer import footer
+from delphi_core.web.front_line import front_line
+from delphi_core.web.previews import PreviewTags
+from delphi_core.web.server_life import server_life
 
 PAGES = Path(__file__).parent / "pages"
 
@@ -27,7 +30,15 @@ def main() -> None:
     recipes = st.Page(PAGES / "recipes.py", title="Recipes")
     planner = st.Page(PAGES / "planner.py", title="Planner")
     data = st.Page(PAGES / "data.py", title="Data")
-    page_url.menu([isoflop, scaling, trajectories, recipes, planner, data]).run()
+    about = st.Page(PAGES / "about.py", title="About")
+    page = page_url.menu([isoflop, scaling, trajectories, recipes, planner, data, about])
+    if st.context.is_embedded:
+        show_embedded(page.url_path)
+        return
+    answers = st.container()
+    page.run()
+    if page is isoflop:
+        front_line(answers, scaling, trajectories, data)
     footer()
 
 
@@ -37,10 +48,15 @@ if get_script_run_ctx(suppress_warning=True) is None:
     PagesManager.uses_pages_directory = False
     # Streamlit sends its front end uncompressed: the chart library alone is 4.7 MB. The fastest
     # level: every new visitor's files are compressed anew.
+    # Previews go into a page before it is compressed.
     app = st.App(
         __file__,
-        routes=ROUTES,
-        middleware=[Middleware(GZipMiddleware, minimum_size=1000, compresslevel=1)],
+        routes=[*data_routes.ROUTES, *cards.ROUTES],
+        lifespan=server_life,
+        middleware=[
+            Middleware(GZipMiddleware, minimum_size=1000, compresslevel=1),
+            Middleware(PreviewTags),
+        ],
     )
 else:
     main()

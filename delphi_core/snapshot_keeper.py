@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Literal
 from delphi_core.errors import DataError
 from delphi_core.manifest import MANIFEST
 from delphi_core.snapshot import BUNDLED, Snapshot, load_snapshot, snapshot_of
+from delphi_core.snapshot_diff import diff_snapshots
 from delphi_core.snapshot_read import POINTER, Pointer, files_version, read_files
 from delphi_core.sources.places import Place
+from delphi_core.words import count
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,6 +55,9 @@ class Kept:
         Why the place cannot be shown as it is now; empty where it can.
     since
         When that began.
+    changes
+        What was new in `snapshot` against the one this server had before it, in words; empty where
+        it had none.
     """
 
     snapshot: Snapshot
@@ -61,6 +66,7 @@ class Kept:
     checked_at: datetime | None = None
     problem: str = ""
     since: datetime | None = None
+    changes: str = ""
 
 
 @dataclass(eq=False)
@@ -126,7 +132,11 @@ class SnapshotKeeper:
                 found = replace(before, checked_at=now, problem="", since=None)
             else:
                 files = read_files(self.place)
-                found = Kept(snapshot_of(files), "live", version, now)
+                snapshot = snapshot_of(files)
+                earlier = self._last_good() if before is None else before.snapshot
+                found = Kept(snapshot, "live", version, now, changes=_changes(earlier, snapshot))
+                if before is not None and before.snapshot.id == snapshot.id:
+                    found = replace(found, changes=before.changes)
                 self._save(files)
         except DataError as error:
             found = self._refused(error.problems[0], now)
@@ -153,14 +163,19 @@ class SnapshotKeeper:
     def _fallback(self, problem: str) -> Kept:
         """The last good snapshot on disk, else the bundled one."""
         now = datetime.now(UTC)
-        if self.folder is not None and (self.folder / POINTER).is_file():
-            try:
-                kept = load_snapshot(self.folder)
-            except DataError as error:
-                LOG.warning("the last good snapshot is not good: %s", error.problems[0])
-            else:
-                return Kept(kept, "last good", problem=problem, since=now)
+        if (kept := self._last_good()) is not None:
+            return Kept(kept, "last good", problem=problem, since=now)
         return Kept(load_snapshot(BUNDLED), "bundled", problem=problem, since=now)
+
+    def _last_good(self) -> Snapshot | None:
+        """What this server or one before it read last, as it lies on disk."""
+        if self.folder is None or not (self.folder / POINTER).is_file():
+            return None
+        try:
+            return load_snapshot(self.folder)
+        except DataError as error:
+            LOG.warning("the last good snapshot is not good: %s", error.problems[0])
+            return None
 
     def _save(self, files: SnapshotFiles) -> None:
         """Keep a snapshot on disk as the last good one; a disk that cannot is only logged."""
@@ -181,3 +196,17 @@ class SnapshotKeeper:
             with contextlib.suppress(OSError):
                 if not (self.folder / POINTER).is_file():
                     shutil.rmtree(self.folder / manifest.id, ignore_errors=True)
+
+
+def _changes(earlier: Snapshot | None, now: Snapshot) -> str:
+    """How many rows of which tables are new, changed or gone; empty where nothing was before."""
+    if earlier is None or earlier.id == now.id:
+        return ""
+    parts = []
+    for diff in diff_snapshots(earlier, now):
+        what = {"new": diff.added, "changed": diff.after, "gone": diff.removed}
+        numbers = [f"{len(rows):,} {word}" for word, rows in what.items() if len(rows)]
+        if numbers:
+            parts.append(f"{diff.table.name}: {', '.join(numbers)}")
+    figures = "; ".join(parts) or f"{count(len(now.tables), 'table')} in another order"
+    return f"{figures} since the figures of {earlier.created_at[:10]}"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import itertools
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from http.server import ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from gcp_storage_emulator.handlers.buckets import create_bucket
@@ -70,9 +70,9 @@ class EmulatedBucket:
         """Its address."""
         return f"gs://{self.name}"
 
-    def place(self, below: str = "") -> Place:
+    def place(self, below: str = "", **limits: Any) -> Place:
         """The bucket, or a folder in it, as our own code reads it."""
-        return Place(f"{self.url}/{below}")
+        return replace(Place(f"{self.url}/{below}"), **limits)
 
     def put(self, name: str, data: bytes | str) -> None:
         """Write an object; each time it has another generation."""

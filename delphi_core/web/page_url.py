@@ -43,6 +43,8 @@ def menu(pages: Sequence[StreamlitPage]) -> StreamlitPage:
     page = st.navigation(list(pages), position="hidden")
     st.session_state[_PAGE] = page.url_path
     left = st.session_state.setdefault(_LEFT, {})
+    if st.context.is_embedded:
+        return page
     with st.container(horizontal=True, vertical_alignment="center"):
         for other in pages:
             if other is page:

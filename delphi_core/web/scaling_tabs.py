@@ -6,21 +6,16 @@ from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
-from delphi_core import law_tables
-from delphi_core.figures import law_words
-from delphi_core.figures.asymptote import asymptote_figure
-from delphi_core.figures.loss_law import loss_law_figure
-from delphi_core.figures.size_law import size_law_figure
-from delphi_core.figures.walk_forward import walk_forward_figure
-from delphi_core.published import published_loss_laws, published_size_laws
+from delphi_core.law_tables import methods_table
+from delphi_core.published import published_loss_laws
+from delphi_core.web import scaling_charts as charts
 from delphi_core.web import scaling_tables as tables
 from delphi_core.web import scaling_words as words
 from delphi_core.web import share
 from delphi_core.web.charts import show_chart
-from delphi_core.web.downloads import published_optima, scaling_forecasts
+from delphi_core.web.downloads import scaling_forecasts
 from delphi_core.web.messages import plain
 from delphi_core.web.scaling_fits import (
-    law_method,
     methods_fitted,
     profiled,
     walked_forward,
@@ -29,8 +24,6 @@ from delphi_core.web.scaling_view import PUBLISHED
 from delphi_core.words import AMOUNTS
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from delphi_core.snapshot import Snapshot
     from delphi_core.web.scaling_fits import Fitted
     from delphi_core.web.scaling_view import ScalingView
@@ -38,71 +31,41 @@ if TYPE_CHECKING:
 
 def loss(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     """Loss against compute, the verdict, and the forecasts."""
-    laws = published_loss_laws(snapshot, view.ladder, view.metric) if view.published else None
-    figure = loss_law_figure(
-        fitted.law,
-        fitted.optima,
-        fitted.held_out,
-        value_title=snapshot.value_title(view.metric),
-        target=view.target_flops,
-        published_laws=laws,
-        published_optima=_published_optima(snapshot, view),
-        y=view.y,
-    )
-    alt = law_words.loss_law_alt(fitted.law, fitted.optima, fitted.held_out, view.target_flops)
+    figure, alt = charts.loss_chart(snapshot, view)
     show_chart(figure, view, alt=alt, key="loss_chart", zoom=True)
     _lines(words.verdict(fitted, view.target_flops))
     if fitted.law is not None:
         table = scaling_forecasts(view, fitted, fitted.law)
         if len(table):
             tables.forecasts(table)
-    if laws is not None and not len(laws):
+    if view.published and not len(published_loss_laws(snapshot, view.ladder, view.metric)):
         st.info("No published loss law of this ladder and metric is in the snapshot.")
 
 
 def size(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     """Optimal tokens and parameters against compute."""
-    column = snapshot.ladder(view.ladder).params_column
-    laws = published_size_laws(snapshot, view.ladder, view.metric) if view.published else None
     quantities: tuple[Literal["tokens", "params"], ...] = ("tokens", "params")
     for place, quantity in zip(st.columns(2), quantities, strict=True):
-        law = fitted.token_law if quantity == "tokens" else fitted.params_law
-        figure = size_law_figure(
-            law,
-            fitted.optima,
-            quantity,
-            size=column,
-            target=view.target_flops,
-            published_laws=laws,
-            published_optima=_published_optima(snapshot, view),
-        )
-        alt = law_words.size_law_alt(law, fitted.optima, quantity, column)
+        figure, alt = charts.size_chart(snapshot, view, quantity)
         show_chart(figure, view, alt=alt, key=f"{quantity}_chart", place=place)
-    _lines(words.size_verdict(fitted, AMOUNTS[column], view.target_flops))
-    tables.optima(fitted.optima, AMOUNTS[column])
+    noun = AMOUNTS[snapshot.ladder(view.ladder).params_column]
+    _lines(words.size_verdict(fitted, noun, view.target_flops))
+    tables.optima(fitted.optima, noun)
 
 
 def asymptote(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     """The profile of E."""
     law = profiled(snapshot, view.fit)
-    if law is None or law.profile is None:
+    chart = None if law is None else charts.asymptote_chart(snapshot, view, law)
+    if law is None or chart is None:
         st.info(
             "E has no profile here: "
             + plain(" ".join(fitted.problems) or "no degree of freedom is left to tell any E by.")
         )
         return
-    last = fitted.held_out[-1] if fitted.held_out else None
-    flops = last.flops if last else view.target_flops or 10 * law.largest_flops
-    figure = asymptote_figure(
-        law,
-        law.profile,
-        flops=flops,
-        measured=last.measured if last else None,
-        pinned=view.pinned,
-        unit=snapshot.unit(view.metric),
-    )
-    alt = law_words.asymptote_alt(law, law.profile, flops)
+    figure, alt = chart
     show_chart(figure, view, alt=alt, key="asymptote_chart")
+    flops = charts.asymptote_flops(view, law, fitted)
     _lines(words.asymptote_verdict(snapshot.ladder(view.ladder), view, law, flops))
 
 
@@ -112,7 +75,7 @@ def methods(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
         return
     del fitted
     targets = [] if view.target_flops is None else [view.target_flops]
-    tables.methods(law_tables.methods_table(methods_fitted(snapshot, view.fit), targets))
+    tables.methods(methods_table(methods_fitted(snapshot, view.fit), targets))
     st.markdown(
         plain(
             "The same runs, fitted every way: optima by a curve in each budget or by one surface, "
@@ -126,26 +89,20 @@ def walk_forward(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     """Forecasts of later budgets from earlier ones."""
     if _only_published(view):
         return
-    rows = walked_forward(snapshot, view.fit)
-    method = law_method(view.fit).name
-    if not len(rows):
+    chart = charts.walk_forward_chart(snapshot, view)
+    if chart is None:
         st.info("Walk-forward needs five budgets with an optimum: four to fit and one to meet.")
         return
-    # Walk-forward fits E at every cut, so the held-out runs beside it are held against such a law.
-    law = profiled(snapshot, view.fit)
-    held_out = None
-    if law is not None:
-        held_out = law_tables.held_out_table(law, fitted.held_out).dropna(subset="error_pct")
-    figure = walk_forward_figure(rows, method, held_out)
-    alt = law_words.walk_forward_alt(rows, method)
+    figure, alt = chart
     show_chart(figure, view, alt=alt, key="walk_chart")
+    law = profiled(snapshot, view.fit)
     lines = [words.CHOICE]
     if view.pinned is not None:
         lines.append(f"E is fitted at every cut; the pinned E of {view.pinned:g} plays no part.")
     if law is not None and fitted.held_out:
         lines.append(law.beyond_reach(fitted.held_out[-1].flops))
     _lines([line for line in lines if line])
-    tables.walk_forward(rows)
+    tables.walk_forward(walked_forward(snapshot, view.fit))
 
 
 def download(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
@@ -168,13 +125,6 @@ SHOWN = {
     "walk-forward": walk_forward,
     "download": download,
 }
-
-
-def _published_optima(snapshot: Snapshot, view: ScalingView) -> pd.DataFrame | None:
-    """Published optima to lay over; not where they are what is fitted."""
-    if not view.published or view.method == PUBLISHED:
-        return None
-    return published_optima(snapshot, view)
 
 
 def _only_published(view: ScalingView) -> bool:

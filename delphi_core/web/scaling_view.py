@@ -95,7 +95,7 @@ class ScalingView(ViewState):
     published: bool
     y: Literal["linear", "log"]
     tab: str
-    zoom: str
+    zoom: str = ""
 
     @classmethod
     def read(cls, query: Query, snapshot: Snapshot) -> tuple[ScalingView, list[str]]:

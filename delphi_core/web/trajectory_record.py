@@ -9,6 +9,7 @@ import streamlit as st
 
 from delphi_core.figures.ledger import drawn_forecasts, ledger_alt, ledger_figure
 from delphi_core.ledger import AS_PRINTED, BESIDE, ledger_scores
+from delphi_core.spreadsheet import spreadsheet_csv
 from delphi_core.web.charts import show_chart
 from delphi_core.web.messages import plain
 from delphi_core.web.trajectory_fits import ledger
@@ -122,4 +123,4 @@ def _lines(table: pd.DataFrame) -> list[str]:
 
 
 def _csv(table: pd.DataFrame) -> str:
-    return table.to_csv(index=False)
+    return spreadsheet_csv(table)

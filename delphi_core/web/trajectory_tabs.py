@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from delphi_core.events import events_of
-from delphi_core.figures.trajectory import trajectory_alt, trajectory_figure
-from delphi_core.figures.trajectory_grid import REACH_PCT, trajectory_grid, trajectory_grid_alt
+from delphi_core.figures.trajectory_grid import REACH_PCT
 from delphi_core.fits.backtest import DEFAULT_FORECASTER, summary
 from delphi_core.fits.live import false_alarm_rate
 from delphi_core.spreadsheet import marked
-from delphi_core.trajectory_tables import JUDGED_FROM
 from delphi_core.web import share
+from delphi_core.web import trajectory_charts as charts
 from delphi_core.web import trajectory_words as words
 from delphi_core.web.charts import show_chart
 from delphi_core.web.messages import plain
@@ -24,7 +22,6 @@ from delphi_core.web.trajectory_fits import (
     metrics_shown,
 )
 from delphi_core.web.trajectory_record import record
-from delphi_core.web.trajectory_words import metric_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,17 +61,7 @@ _COLUMNS = {
 
 def curve(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
     """Forecast and measured curve, and the verdict."""
-    figure = trajectory_figure(
-        shown.measured,
-        shown.forecast,
-        value_title=snapshot.value_title(view.metric),
-        x=view.x,
-        shown=view.shown_fractions,
-        rungs=shown.rungs if view.rungs else (),
-        events=events_of(snapshot, shown.target.ladder, shown.measured),
-        all_events=view.events,
-    )
-    alt = trajectory_alt(shown.measured, shown.forecast)
+    figure, alt = charts.curve_chart(snapshot, view)
     show_chart(figure, view, alt=alt, key="curve_chart", zoom=True)
     lines = [line for line in words.verdict(shown, snapshot) if line]
     st.markdown("\n".join(f"- {plain(line)}" for line in lines))
@@ -112,14 +99,8 @@ def subsets(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
     if not len(table):
         st.info("The rungs have no other metric, so this is all that is public.")
         return
-    items = [
-        (metric_words(metric), own.measured, own.forecast)
-        for metric, own in found
-        if own.forecast is not None
-    ]
-    first, last = view.shown_fractions
-    figure = trajectory_grid(items, shown=(max(first, JUDGED_FROM), last))
-    show_chart(figure, view, alt=trajectory_grid_alt(items), key="grid_chart")
+    figure, alt = charts.subsets_chart(view, found)
+    show_chart(figure, view, alt=alt, key="grid_chart")
     ahead = int((table["error_pct"] < 0).sum())
     st.markdown(
         plain(

@@ -85,7 +85,7 @@ class TrajectoryView(ViewState):
     tab: str
     end: str
     without: tuple[str, ...]
-    zoom: str
+    zoom: str = ""
 
     @classmethod
     def read(cls, query: Query, snapshot: Snapshot) -> tuple[TrajectoryView, list[str]]:

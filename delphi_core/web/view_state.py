@@ -133,8 +133,8 @@ class Asked:
 
     def zoom(self) -> str:
         """What a chart is zoomed to, as the parameter zoom holds it; empty where it is no range."""
-        typed = self.words(ZOOM)
-        if typed and parse_zoom(typed) is None:
+        typed = self.query.get(ZOOM, ("",))[-1].strip()
+        if typed and (len(typed) > LONGEST_WORDS or parse_zoom(typed) is None):
             self.notices.append(
                 f"The link asks for zoom {quoted(typed)}, which is not four numbers (x from, x to, "
                 "y from, y to); all is shown."

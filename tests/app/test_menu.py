@@ -13,12 +13,14 @@ FILES = {
     "Recipes": "pages/recipes.py",
     "Planner": "pages/planner.py",
     "Data": "pages/data.py",
+    "About": "pages/about.py",
 }
 
 
 def links(page):
     """Query of the menu's link to each page."""
-    return {link.proto.label: parse_qs(link.proto.query_string) for link in page.get("page_link")}
+    named = [link.proto for link in page.get("page_link") if link.proto.label in FILES]
+    return {link.label: parse_qs(link.query_string) for link in named}
 
 
 def go(page, name, query=None):
@@ -37,7 +39,7 @@ def values(page):
 def test_the_menu_names_every_page(open_page):
     page = open_page()
     assert page.markdown[0].value == "**IsoFLOP**"
-    others = ["Scaling law", "Trajectories", "Recipes", "Planner", "Data"]
+    others = ["Scaling law", "Trajectories", "Recipes", "Planner", "Data", "About"]
     assert links(page) == {title: {} for title in others}
 
 
@@ -68,7 +70,7 @@ def query(value):
 
 def test_the_page_that_is_open_is_no_link(open_page):
     page = open_page(ladder="moe-v16")
-    others = ["Scaling law", "Trajectories", "Recipes", "Planner", "Data"]
+    others = ["Scaling law", "Trajectories", "Recipes", "Planner", "Data", "About"]
     assert list(links(page)) == others
     go(page, "Data")
     assert page.markdown[0].value == "**Data**"
@@ -78,6 +80,7 @@ def test_the_page_that_is_open_is_no_link(open_page):
         "Trajectories": {},
         "Recipes": {},
         "Planner": {},
+        "About": {},
     }
 
 

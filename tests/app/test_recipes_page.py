@@ -96,7 +96,7 @@ def test_the_laws_tab_says_who_is_ahead_how_far_and_how_it_was_got(open_recipes)
     assert "90 % interval by bootstrap of residuals, 1,000 sets of rows of each ladder" in text
     assert "are level at" in text
     assert "held-out runs, never fitted (open symbols)" in text
-    assert "Snapshot" in page.caption[-1].value
+    assert "Snapshot" in page.caption[-2].value
     (alt,) = charts(page)
     assert "law L* = 1.4293 + 135.7 C^-0.09579" in alt
 
@@ -164,7 +164,7 @@ def test_each_control_changes_what_is_shown_and_the_address(open_recipes):
     assert page.title[0].value.startswith("At 1 × 10¹⁹ FLOP")
     page.button_group(key="method").set_value("parabola").run()
     page.text_input(key="asymptote").set_value("1.6").run()
-    assert "L\\* \\= 1\\.6000" in page.caption[-1].value
+    assert "L\\* \\= 1\\.6000" in page.caption[-2].value
     assert page.query_params == {"flops": "1e19", "method": "parabola", "asymptote": "1.6"}
     page.button_group(key="tab").set_value("speed-up").run()
     assert page.query_params["tab"] == "speed-up"

@@ -44,7 +44,7 @@ SETTLED = "[data-testid=stApp][data-test-script-state=notRunning]"
 CHART = ".js-plotly-plot"
 WIDE = (1280, 900)
 PHONE = (390, 844)
-PROBED = ("/data", "/planner", "/recipes", "/scaling", "/trajectories")
+PROBED = ("/about", "/data", "/planner", "/recipes", "/scaling", "/trajectories")
 """Pages other than the first; see `Visit._console`."""
 
 # What is drawn: traces as data, and the axes, which controls change as well. Arrays stay in

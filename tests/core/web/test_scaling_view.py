@@ -57,6 +57,7 @@ AWAY = ScalingView(
     published=True,
     y="log",
     tab="asymptote",
+    zoom="19,21,2.4,3",
 )
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -126,6 +127,7 @@ def test_a_query_holds_what_differs_from_the_defaults():
         "published": ["true"],
         "y": ["log"],
         "tab": ["asymptote"],
+        "zoom": ["19,21,2.4,3"],
     }
     assert ScalingView.read(AWAY.to_query(SNAPSHOT), SNAPSHOT) == (AWAY, [])
 

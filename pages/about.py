@@ -1,0 +1,54 @@
+"""About: methods with formulas, conventions, sources, licence, how to cite."""
+
+import pandas as pd
+import streamlit as st
+
+import delphi_core as dc
+from delphi_core.citation import Citation
+from delphi_core.web import messages
+from delphi_core.web.about_words import CONVENTIONS, LICENCE, METHODS
+from delphi_core.web.loading import kept_snapshot
+from delphi_core.web.messages import snapshot_notice
+
+with messages.errors_in_words():
+    kept = kept_snapshot()
+    snapshot = kept.snapshot
+    st.title("How the numbers come about, and how to cite them")
+    snapshot_notice(kept)
+    st.markdown(
+        "Scaling ladders of the [Marin](https://github.com/marin-community/marin) project: its "
+        "public forecasts made checkable, with honest bands, also where they fail."
+    )
+
+    st.subheader("Methods")
+    st.markdown(METHODS)
+
+    st.subheader("Conventions")
+    st.markdown(CONVENTIONS)
+
+    st.subheader("Sources")
+    counted = pd.concat(
+        [table["source"] for table in snapshot.tables.values() if "source" in table]
+    ).value_counts()
+    sources = snapshot.tables["sources"].assign(rows=lambda rows: rows["source"].map(counted))
+    st.dataframe(
+        sources,
+        key="sources_table",
+        hide_index=True,
+        column_config={"url": st.column_config.LinkColumn("address", width="large")},
+        alt="Sources of the figures, and how many rows come from each",
+    )
+
+    st.subheader("Licence")
+    st.markdown(LICENCE)
+
+    st.subheader("How to cite")
+    cited = Citation(
+        title="Scaling ladders of the Marin project",
+        link=st.context.url or "",
+        snapshot=snapshot.id,
+        made=snapshot.created_at,
+        version=dc.__version__,
+    )
+    st.code(cited.text, language=None, wrap_lines=True)
+    st.code(cited.bibtex, language="bibtex", wrap_lines=True)
