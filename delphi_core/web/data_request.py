@@ -11,6 +11,7 @@ from delphi_core.errors import SHOWN_AT_MOST, DataError, did_you_mean, quoted
 from delphi_core.version import __version__
 from delphi_core.web.data_view import DataView
 from delphi_core.web.page_index import data_names
+from delphi_core.web.view_state import ZOOM
 
 if TYPE_CHECKING:
     from delphi_core.snapshot import Snapshot
@@ -24,6 +25,8 @@ MOST_FIELDS = 200
 """Parameters, repeated ones counted, that are read."""
 _TABLE = "table"
 """Parameter of the Data page that a data address holds in its path."""
+_NOT_OF_ROWS = (_TABLE, "tab", ZOOM)
+"""Parameters that change no row of a table; in an address they are read all the same."""
 
 
 class RefusedError(Exception):
@@ -90,9 +93,9 @@ class DataRequest:
 
 
 def data_query(view: ViewState, snapshot: Snapshot) -> dict[str, list[str]]:
-    """The parameters of a data address of a view."""
+    """The parameters of a data address of a view: those that its rows hang on."""
     query = view.to_query(snapshot)
-    return {name: values for name, values in query.items() if name != _TABLE}
+    return {name: values for name, values in query.items() if name not in _NOT_OF_ROWS}
 
 
 def read_request(file: str, query: bytes, snapshot: Snapshot) -> DataRequest:

@@ -81,7 +81,7 @@ def test_the_link_and_the_addresses_are_those_of_the_view(open_at, path, away):
     own = next(own for own in PAGES if own.path == path)
     names = [query.get("table", "runs")] if path == "data" else own.names
     found = [asked(address) for address in addresses_of(page)]
-    rest = {name: value for name, value in query.items() if name != "table"}
+    rest = {name: value for name, value in query.items() if name not in ("table", "tab")}
     assert found == [(f"/data/{own.prefix}{name}.csv", rest) for name in names]
 
 
