@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from delphi_core.fits.recipe import UNITS
 from delphi_core.records import RECORDS
 from delphi_core.schema import Column
-from delphi_core.tables import PUBLISHED_OPTIMA, TABLES
+from delphi_core.tables import PUBLISHED_LAWS, PUBLISHED_OPTIMA, TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -112,6 +113,103 @@ _FORECAST = (
     _text("metric", "metric, as logged"),
     _text("described", "how the forecast was got"),
 )
+_TOKENS_PER_PARAM = _number("tokens_per_param", "tokens per parameter")
+_PLAN = (
+    _RATIO[0],
+    _RATIO[1],
+    _number("params", "size to train", "parameters"),
+    _number("tokens", "tokens to train on", "tokens"),
+    _TOKENS_PER_PARAM,
+    *_BAND,
+    _number("optimal_params", "N* by its law", "parameters"),
+    _number("params_low", "lower end of its band", "parameters", required=False),
+    _number("params_high", "upper end of its band", "parameters", required=False),
+    _number("optimal_tokens", "D* by its law", "tokens"),
+    _number("tokens_low", "lower end of its band", "tokens", required=False),
+    _number("tokens_high", "upper end of its band", "tokens", required=False),
+    _number("spent", "share of C that N* and D* would spend together"),
+    *_CONTEXT,
+    _text("method", "curve of the optima, and how the law is fitted"),
+)
+_DEVIATIONS = (
+    _number("overtraining", "tokens per parameter over those of the optimum"),
+    _number("size_ratio", "size over that of the optimum"),
+    _value("above", "predicted loss above that of the optimum"),
+    _number("deadweight_flops", "C - C' where L*(C') is that loss", "FLOP"),
+    _number("deadweight_pct", "the same, of C", "%"),
+    Column("extrapolated", "flag", "whether no run fitted was as far off its optimum"),
+)
+_RECIPE = tuple(
+    _number(f"recipe_{name}", f"of Delphi's recipe: {name.replace('_', ' ')}", unit, required=False)
+    for name, unit in (UNITS | {"tokens_per_param": "", "predicted": VALUE_UNIT}).items()
+) + tuple(
+    replace(c, name=f"recipe_{c.name}", about=f"of Delphi's recipe: {c.about}", required=False)
+    for c in _DEVIATIONS
+)
+_LADDERS = (_text("ladder", "ladder"), _text("base", "ladder it is held against"))
+_ENDS = (
+    _number("low", "lower end of its interval", required=False),
+    _number("high", "upper end of its interval", required=False),
+    _number("level", "level of the interval", required=False),
+    Column("interval", "text", "how the interval was got", required=False),
+)
+_COMPARED = (
+    _text("snapshot", "id of the snapshot it was made from"),
+    _text("metric", "metric, as logged"),
+    _text("method", "curve of the optima"),
+)
+_RECIPE_OPTIMA = (_LADDERS[0], *_OPTIMA[:5], *_COMPARED)
+_RECIPE_LAWS = (
+    _LADDERS[0],
+    _value("E", "irreducible loss of L* = E + A C^-alpha", required=False),
+    _value("E_low", "lower end of its interval", required=False),
+    _value("E_high", "upper end of its interval", required=False),
+    _number("A", "of the law, C in FLOP", required=False),
+    _number("alpha", "of the law", required=False),
+    _number("alpha_low", "lower end of its interval", required=False),
+    _number("alpha_high", "upper end of its interval", required=False),
+    *_ENDS[2:],
+    Column("budgets", "integer", "budgets fitted", required=False),
+    Column("runs", "integer", "runs fitted", "runs", required=False),
+    _number("largest_flops", "largest C fitted", "FLOP", required=False),
+    Column("notes", "text", "what is doubtful, or why there is no law", required=False),
+    *_COMPARED,
+)
+_SPEED_UP = (
+    *_LADDERS,
+    _text("at", "law, or optima: at the measured optima of its budgets"),
+    _number("flops", "C of the ladder", "FLOP"),
+    _value("loss", "loss it has there"),
+    _number("base_flops", "C that the base needs for that loss", "FLOP", required=False),
+    _number("speed_up", "base_flops / flops", required=False),
+    *_ENDS,
+    _number("share", "flops / base_flops", required=False),
+    _number("beyond", "the larger of both C over what each law was fitted up to", required=False),
+    *_COMPARED,
+)
+_PAIRS = (
+    *_LADDERS,
+    *(c for c in RECORDS.columns if c.name in ("hidden_dim", "tokens", "batch_size", "flops")),
+    _number("base_flops", "C of the base's run", "FLOP"),
+    _text("run", "run of the ladder"),
+    _text("base_run", "run of the base with the same settings"),
+    _value("value", "final value of the ladder's run"),
+    _value("base_value", "final value of the base's run"),
+    _value("difference", "base_value - value"),
+    Column("ahead", "flag", "whether the ladder's run is the better one"),
+    *_COMPARED,
+)
+_RECIPE_PUBLISHED = (
+    _text("id", "id of the law"),
+    *(replace(c, unit=VALUE_UNIT) if c.name == "E" else c for c in PUBLISHED_LAWS.columns),
+    _value("loss", "loss by the law at the compute spoken of"),
+    _number("speed_up", "over the base's fitted law", required=False),
+    Column("base_id", "text", "the base's published law of the same E", required=False),
+    Column("base_what", "text", "which fit that is", required=False),
+    _number("published_speed_up", "over that law", required=False),
+    Column("optimal", "flag", "whether its runs are compute-optimal"),
+    *_COMPARED,
+)
 _PUBLISHED = tuple(
     replace(c, unit=VALUE_UNIT) if c.name == "loss_at_optimal" else c
     for c in PUBLISHED_OPTIMA.columns
@@ -126,6 +224,13 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "scaling-forecasts": _FORECASTS,
     "scaling-law": _LAW,
     "trajectories-forecast": _FORECAST,
+    "recipes-optima": _RECIPE_OPTIMA,
+    "recipes-laws": _RECIPE_LAWS,
+    "recipes-speed-up": _SPEED_UP,
+    "recipes-pairs": _PAIRS,
+    "recipes-published": _RECIPE_PUBLISHED,
+    "planner-plan": (*_PLAN, *_RECIPE),
+    "planner-valley": (*_PLAN, *_DEVIATIONS),
 }
 """Columns by the name a table has in its data address; a table may lack some of them."""
 

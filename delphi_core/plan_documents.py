@@ -14,6 +14,8 @@ from delphi_core.plan_tables import recipe_notes
 from delphi_core.spreadsheet import spreadsheet_csv
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from delphi_core.plan_tables import LadderPlan
 
 NO_RECIPE = (
@@ -84,7 +86,7 @@ def plan_yaml(found: LadderPlan) -> str:
     return str(yaml.safe_dump(plan_document(found), sort_keys=False, allow_unicode=True, width=100))
 
 
-def plan_csv(found: LadderPlan) -> str:
+def plan_rows(found: LadderPlan) -> pd.DataFrame:
     """One row a budget: the plan, then Delphi's recipe in columns that begin with recipe_."""
     table = found.table.assign(
         snapshot=found.snapshot.id,
@@ -94,15 +96,24 @@ def plan_csv(found: LadderPlan) -> str:
     )
     recipes = found.recipe_table.drop_duplicates("budget").add_prefix("recipe_")
     joined = table.merge(recipes, left_on="flops", right_on="recipe_budget", how="left")
-    joined = joined.drop(columns="recipe_budget").dropna(axis="columns", how="all")
-    return spreadsheet_csv(joined)
+    return joined.drop(columns="recipe_budget").dropna(axis="columns", how="all")
 
 
-def valley_csv(found: LadderPlan) -> str:
+def plan_csv(found: LadderPlan) -> str:
+    """`plan_rows` as CSV."""
+    return spreadsheet_csv(plan_rows(found))
+
+
+def valley_rows(found: LadderPlan) -> pd.DataFrame:
     """Rows of `LadderPlan.valley`, each with snapshot, ladder, metric and method."""
     described = {"snapshot": found.snapshot.id, "ladder": found.ladder.ladder}
     described |= {"metric": found.metric, "method": found.planner.fit.method.name}
-    return spreadsheet_csv(found.valley.assign(**described))
+    return found.valley.assign(**described)
+
+
+def valley_csv(found: LadderPlan) -> str:
+    """`valley_rows` as CSV."""
+    return spreadsheet_csv(valley_rows(found))
 
 
 def recipe_rows(found: LadderPlan, place: int) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from delphi_core.web import recipes_tabs as tabs
 from delphi_core.web import recipes_view as views
 from delphi_core.web import recipes_words as words
 from delphi_core.web.opening import opened
-from delphi_core.web.recipes_fits import recipes_compared
+from delphi_core.web.recipes_fits import recipes_compared, shown_flops
 
 with messages.errors_in_words():
     snapshot, view, headline = opened(views.RecipesView)
@@ -39,7 +39,7 @@ with messages.errors_in_words():
 
     found = recipes_compared(snapshot, view.choice)
 
-    headline.title(words.headline(found, tabs.shown_flops(view, found)))
+    headline.title(words.headline(found, shown_flops(view, found)))
     choice("Show", views.TABS, key="tab", format_func=words.TAB_TITLES.get)
     tabs.SHOWN[view.tab](snapshot, view, found)
     st.caption(words.caption(snapshot, found))

@@ -6,18 +6,17 @@ nothing that HTML, a shell or a string of Python or R would take for more than t
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from delphi_core.web.base_url import base_url
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-BASE_VARIABLE = "DELPHI_BASE_URL"
-"""Names the address that visitors reach this server at, where it stands behind another one."""
 EMBED_SIZE = (600, 400)
 """Pixels of an embedded view, wide and high."""
 _HOST = r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?"
@@ -25,36 +24,20 @@ _BASE = re.compile(rf"https?://{_HOST}(?:/[A-Za-z0-9._~-]+)*")
 
 
 def base_address(own: str) -> str:
-    """What addresses begin with, without a slash at the end.
+    """What addresses on a page begin with, without a slash at the end.
 
     Parameters
     ----------
     own
-        What this visit or request says it reached the server at; DELPHI_BASE_URL counts instead.
+        What the visitor's browser says the server is reached at; DELPHI_BASE_URL counts instead.
 
     Returns
     -------
     str
-        Empty, so that addresses are relative, where neither is a plain web address: the visitor's
-        words may be forged.
+        Empty, so that addresses are relative, where neither is a plain web address.
     """
-    for address in (os.environ.get(BASE_VARIABLE, ""), own):
-        if _BASE.fullmatch(plain := address.strip().rstrip("/")):
-            return plain
-    return ""
-
-
-def request_address(scheme: str, host: str) -> str:
-    """What a request says it reached the server at; empty where that is no host.
-
-    Parameters
-    ----------
-    scheme
-        http or https.
-    host
-        Its header Host, which may be forged.
-    """
-    return f"{scheme}://{host}" if re.fullmatch(_HOST, host) else ""
+    plain = own.strip().rstrip("/")
+    return base_url("", "") or (plain if _BASE.fullmatch(plain) else "")
 
 
 def page_link(base: str, path: str, query: Mapping[str, Sequence[str]]) -> str:
@@ -63,7 +46,7 @@ def page_link(base: str, path: str, query: Mapping[str, Sequence[str]]) -> str:
     Parameters
     ----------
     base
-        As `base_address` gives it.
+        As `base_address` or `base_url` gives it.
     path
         Of the page; empty for the first one.
     query
@@ -78,7 +61,7 @@ def data_address(base: str, table: str, query: Mapping[str, Sequence[str]], endi
     Parameters
     ----------
     base
-        As `base_address` gives it.
+        As `base_address` or `base_url` gives it.
     table
         Its name.
     query

@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from delphi_core.web.addresses import base_address, request_address
+from delphi_core.web.base_url import base_url
 from delphi_core.web.data_answer import LARGE, chunks, made_table
 from delphi_core.web.data_request import RefusedError, read_request
 from delphi_core.web.loading import kept_snapshot
@@ -106,7 +106,7 @@ async def _response(request: Request) -> Response:
     asked = _Asked(
         request.path_params["file"],
         request.scope["query_string"],
-        base_address(request_address(request.scope["scheme"], request.headers.get("host", ""))),
+        base_url(request.scope["scheme"], request.headers.get("host", "")),
         request.headers.get("if-none-match", ""),
     )
     await _turn(_working)

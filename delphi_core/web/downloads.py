@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from delphi_core import export, law_tables
+from delphi_core import export, law_tables, plan_documents, recipe_tables
 from delphi_core.browse import filtered
 from delphi_core.tables import TABLES
 from delphi_core.web.isoflop_view import published_shown
 from delphi_core.web.loading import fitted
+from delphi_core.web.planner_fits import shown as planned
+from delphi_core.web.recipes_fits import recipes_compared, shown_flops, speed_ups
+from delphi_core.web.recipes_words import recipe_sources
 from delphi_core.web.scaling_fits import scaling_fitted
 from delphi_core.web.scaling_view import PUBLISHED
 from delphi_core.web.sources import source_keys
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
     from delphi_core.snapshot import Snapshot
     from delphi_core.web.data_view import DataView
     from delphi_core.web.isoflop_view import IsoflopView
+    from delphi_core.web.planner_view import PlannerView
+    from delphi_core.web.recipes_view import RecipesView
     from delphi_core.web.scaling_fits import Fitted
     from delphi_core.web.scaling_view import ScalingView
     from delphi_core.web.trajectory_view import TrajectoryView
@@ -151,6 +156,56 @@ def trajectory_about(snapshot: Snapshot, view: TrajectoryView) -> About:
     return About((found.forecast.describe(),), frozenset(own["source"]), unit)
 
 
+def recipes_tables(snapshot: Snapshot, view: RecipesView) -> Makers:
+    """Optima and laws of every ladder, how they stand to the base, and published laws."""
+    found, context = recipes_compared(snapshot, view.choice), _context_of_all(snapshot, view)
+    tables: Makers = {
+        "optima": partial(recipe_tables.recipe_optima_table, found.fitted),
+        "laws": partial(recipe_tables.recipe_laws_table, found.fitted),
+        "speed-up": partial(speed_ups, view, found),
+    }
+    if len(recipe_tables.pairs_table(found)):
+        tables["pairs"] = partial(recipe_tables.pairs_table, found)
+    if (at := shown_flops(view, found)) is not None:
+        tables["published"] = partial(recipe_tables.published_speed_ups, snapshot, found, at)
+    return {name: partial(_with_context, make, context) for name, make in tables.items()}
+
+
+def recipes_about(snapshot: Snapshot, view: RecipesView) -> About:
+    """How each ladder's law was got."""
+    found = recipes_compared(snapshot, view.choice)
+    sources = [recipe_sources(snapshot, recipe) for recipe in found.fitted]
+    return About(
+        tuple(recipe.describe() for recipe in found.fitted),
+        frozenset().union(*sources),
+        snapshot.unit(view.metric),
+        missing="No run of the base is paired with one of these ladders, or no law is shared.",
+    )
+
+
+def planner_tables(snapshot: Snapshot, view: PlannerView) -> Makers:
+    """Plans, and what other sizes cost."""
+    found = planned(snapshot, view).plan
+    if found is None:
+        return {}
+    tables: Makers = {"plan": partial(plan_documents.plan_rows, found)}
+    if len(found.valley):
+        tables["valley"] = partial(plan_documents.valley_rows, found)
+    return tables
+
+
+def planner_about(snapshot: Snapshot, view: PlannerView) -> About:
+    """How the laws that plan were got, and why there are none."""
+    found = planned(snapshot, view)
+    unit, missing = snapshot.unit(view.metric), " ".join(found.problems)
+    if found.plan is None:
+        return About(value_unit=unit, missing=missing)
+    planner = found.plan.planner
+    sources = source_keys(snapshot, view.ladder, planner.isoflop)
+    missing = missing or "These runs show no valley of loss against size."
+    return About((planner.describe(),), frozenset(sources), unit, missing=missing)
+
+
 def data_tables(snapshot: Snapshot, view: DataView) -> Makers:
     """Every table of the snapshot; of the view's own the rows that are shown."""
     return {
@@ -163,6 +218,15 @@ def data_about(snapshot: Snapshot, view: DataView) -> About:
     """What a row of a table is."""
     del snapshot
     return About((f"One row: one {TABLES[view.table].row}.",))
+
+
+def _context_of_all(snapshot: Snapshot, view: RecipesView) -> dict[str, str]:
+    """What tables of several ladders cannot know of themselves."""
+    return {"snapshot": snapshot.id, "metric": view.metric, "method": view.method}
+
+
+def _with_context(make: Callable[[], pd.DataFrame], context: dict[str, str]) -> pd.DataFrame:
+    return make().assign(**context)
 
 
 def _context(snapshot: Snapshot, view: IsoflopView | ScalingView) -> dict[str, str]:

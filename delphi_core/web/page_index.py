@@ -10,9 +10,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from delphi_core.tables import TABLES
-from delphi_core.web import data_words, downloads, isoflop_words, scaling_words, trajectory_words
+from delphi_core.web import (
+    data_words,
+    downloads,
+    isoflop_words,
+    planner_words,
+    recipes_words,
+    scaling_words,
+    trajectory_words,
+)
 from delphi_core.web.data_view import DataView
 from delphi_core.web.isoflop_view import IsoflopView
+from delphi_core.web.planner_view import PlannerView
+from delphi_core.web.recipes_view import RecipesView
 from delphi_core.web.scaling_view import ScalingView
 from delphi_core.web.trajectory_view import TrajectoryView
 
@@ -46,6 +56,8 @@ class Page:
         From a view to the name of its downloads, without what they hold.
     prefix
         What table names begin with in data addresses.
+    first
+        Name of the table whose file is called by the stem alone.
     """
 
     path: str
@@ -56,6 +68,7 @@ class Page:
     about: Callable[[Snapshot, Any], About]
     file_stem: Callable[[Any], str]
     prefix: str = ""
+    first: str = ""
 
     @property
     def holds_snapshot(self) -> bool:
@@ -69,7 +82,7 @@ class Page:
     def file_name(self, view: ViewState, name: str) -> str:
         """Name of the file of a table of a view, without its ending."""
         stem = self.file_stem(view)
-        return stem if self.holds_snapshot else f"{stem}_{name}"
+        return stem if self.holds_snapshot or name == self.first else f"{stem}_{name}"
 
 
 PAGES = (
@@ -102,6 +115,27 @@ PAGES = (
         downloads.trajectory_about,
         trajectory_words.file_stem,
         "trajectories-",
+    ),
+    Page(
+        "recipes",
+        "Recipes",
+        RecipesView,
+        ("optima", "laws", "speed-up", "pairs", "published"),
+        downloads.recipes_tables,
+        downloads.recipes_about,
+        recipes_words.file_stem,
+        "recipes-",
+    ),
+    Page(
+        "planner",
+        "Planner",
+        PlannerView,
+        ("plan", "valley"),
+        downloads.planner_tables,
+        downloads.planner_about,
+        planner_words.file_stem,
+        "planner-",
+        "plan",
     ),
     Page(
         "data",

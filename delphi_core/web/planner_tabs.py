@@ -9,11 +9,12 @@ import streamlit as st
 
 from delphi_core.figures.valley import valley_alt, valley_figure
 from delphi_core.fits.recipe import RECIPE_LADDER
-from delphi_core.plan_documents import NO_RECIPE, plan_csv, plan_json, plan_yaml, valley_csv
+from delphi_core.plan_documents import NO_RECIPE, plan_json, plan_yaml
 from delphi_core.plan_tables import recipe_notes
 from delphi_core.recipe_check import recipe_check, recipe_verdict
 from delphi_core.web import planner_tables as tables
 from delphi_core.web import planner_words as words
+from delphi_core.web import share
 from delphi_core.web.messages import plain
 from delphi_core.web.planner_fits import backtested
 
@@ -104,25 +105,24 @@ def backtest(snapshot: Snapshot, view: PlannerView, shown: Shown) -> None:
 
 def download(snapshot: Snapshot, view: PlannerView, shown: Shown) -> None:
     """Plans as CSV, JSON and YAML, and the code that makes them."""
-    del snapshot
     found = shown.plan
     if found is None:
         _nothing(shown)
         return
+    share.download_buttons(snapshot, view)
     stem = words.file_stem(view)
-    files: dict[str, tuple[Callable[[LadderPlan], str], str, str]] = {
-        "Plans (CSV)": (plan_csv, f"{stem}.csv", "text/csv"),
-        "Deviations (CSV)": (valley_csv, f"{stem}_valley.csv", "text/csv"),
-        "All (JSON)": (plan_json, f"{stem}.json", "application/json"),
-        "All (YAML)": (plan_yaml, f"{stem}.yaml", "application/yaml"),
+    files: dict[str, tuple[Callable[[LadderPlan], str], str]] = {
+        "json": (plan_json, "application/json"),
+        "yaml": (plan_yaml, "application/yaml"),
     }
-    keys = ("plan_csv", "valley_csv", "plan_json", "plan_yaml")
     with st.container(horizontal=True):
-        for key, (title, (content, name, mime)) in zip(keys, files.items(), strict=True):
-            made = partial(content, found)
+        for ending, (content, mime) in files.items():
+            made, name = partial(content, found), f"{stem}.{ending}"
+            title, key = f"All ({ending.upper()})", f"plan_{ending}"
             st.download_button(title, made, name, mime, key=key, on_click="ignore")
     st.markdown("At full precision. The same plans in a notebook:")
     st.code(words.plan_code(view), language="python")
+    share.address_lines(snapshot, view)
 
 
 SHOWN = {

@@ -5,25 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import streamlit as st
 
 from delphi_core.comparable import optima_metrics
 from delphi_core.figures.recipes import RecipeLine
 from delphi_core.figures.speedup import SpeedUpLine
 from delphi_core.fits.law_settings import LawSettings
 from delphi_core.recipe_fits import FittedRecipe, RecipeSettings, fit_recipe
+from delphi_core.recipe_tables import joined, speed_up_table
 from delphi_core.recipes import Recipes, compare_recipes
-from delphi_core.web.fit_cache import BY_ID
+from delphi_core.web.fit_cache import shared_cache
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from delphi_core.snapshot import Snapshot
-    from delphi_core.web.recipes_view import RecipesChoice
+    from delphi_core.web.recipes_view import RecipesChoice, RecipesView
 
 _PAST = 10.0
 """How far past the ladders' budgets speed-ups are drawn."""
 
 
-@st.cache_resource(max_entries=200, show_spinner="Fitting ...", hash_funcs=BY_ID)
+@shared_cache(max_entries=200, show_spinner="Fitting ...")
 def recipes_compared(snapshot: Snapshot, choice: RecipesChoice) -> Recipes:
     """The ladders of a view against its base."""
     settings = RecipeSettings(choice.method, LawSettings(asymptote=choice.asymptote))
@@ -40,7 +42,7 @@ def recipe_line(recipe: FittedRecipe) -> RecipeLine:
     return RecipeLine(recipe.ladder.title, recipe.law, recipe.optima, recipe.held_out)
 
 
-@st.cache_resource(max_entries=200, show_spinner=False, hash_funcs=BY_ID)
+@shared_cache(max_entries=200, show_spinner=False)
 def speed_up_lines(snapshot: Snapshot, choice: RecipesChoice) -> list[SpeedUpLine]:
     """Speed-ups along compute, ten times past what was fitted at the most."""
     found = recipes_compared(snapshot, choice)
@@ -60,7 +62,7 @@ def speed_up_lines(snapshot: Snapshot, choice: RecipesChoice) -> list[SpeedUpLin
     return lines
 
 
-@st.cache_resource(max_entries=100, show_spinner="Fitting every metric ...", hash_funcs=BY_ID)
+@shared_cache(max_entries=100, show_spinner="Fitting every metric ...")
 def metrics_fitted(
     snapshot: Snapshot, choice: RecipesChoice
 ) -> tuple[tuple[str, tuple[tuple[int, FittedRecipe], ...]], ...]:
@@ -83,3 +85,16 @@ def metrics_fitted(
         if recipes:
             found.append((str(metric), recipes))
     return tuple(found)
+
+
+def shown_flops(view: RecipesView, found: Recipes) -> float | None:
+    """Compute that the page speaks of, FLOP: as typed, else what every law was fitted up to."""
+    return view.at if view.at is not None else found.shared_flops
+
+
+def speed_ups(view: RecipesView, found: Recipes) -> pd.DataFrame:
+    """Speed-up of every ladder over the base, at budgets and at the compute spoken of."""
+    at = shown_flops(view, found)
+    flops = [] if at is None else [at]
+    rows = [speed_up_table(rival, flops) for rival in found.rivals]
+    return joined(rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -13,16 +12,21 @@ from delphi_core.figures.metric_panel import MetricPanel, metric_panel
 from delphi_core.figures.pairs import pairs_figure
 from delphi_core.figures.recipes import recipes_figure
 from delphi_core.figures.speedup import speed_up_figure
-from delphi_core.spreadsheet import spreadsheet_csv
 from delphi_core.web import recipes_tables as tables
 from delphi_core.web import recipes_words as words
+from delphi_core.web import share
 from delphi_core.web.messages import plain
-from delphi_core.web.recipes_fits import law_lines, metrics_fitted, recipe_line, speed_up_lines
+from delphi_core.web.recipes_fits import (
+    law_lines,
+    metrics_fitted,
+    recipe_line,
+    shown_flops,
+    speed_up_lines,
+    speed_ups,
+)
 from delphi_core.web.recipes_view import offered_laws
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
 
@@ -60,7 +64,7 @@ def speed_up(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
         st.plotly_chart(figure, alt=recipe_words.speed_up_alt(lines, base), key="speed_up_chart")
     _lines(words.verdict(found, at))
     _notes(found)
-    tables.speed_ups(snapshot, _speed_ups(view, found))
+    tables.speed_ups(snapshot, speed_ups(view, found))
     if _published(snapshot, view) is not None and at is not None:
         _published_table(snapshot, view, found, at)
 
@@ -116,7 +120,7 @@ def metrics(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
 def table(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
     """Every number of the comparison."""
     tables.laws(snapshot, recipe_tables.recipe_laws_table(found.fitted))
-    tables.speed_ups(snapshot, _speed_ups(view, found))
+    tables.speed_ups(snapshot, speed_ups(view, found))
     tables.optima(snapshot, recipe_tables.recipe_optima_table(found.fitted))
     if (at := shown_flops(view, found)) is not None and len(offered_laws(snapshot, view.metric)):
         _published_table(snapshot, view, found, at, every=True)
@@ -124,31 +128,11 @@ def table(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
 
 def download(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
     """Everything as CSV, and the code that makes the same comparison."""
-    stem, at = words.file_stem(view), shown_flops(view, found)
-    context = {"snapshot": snapshot.id, "metric": view.metric, "method": view.method}
-    files: dict[str, Callable[[], pd.DataFrame]] = {
-        "Optima": partial(recipe_tables.recipe_optima_table, found.fitted),
-        "Laws": partial(recipe_tables.recipe_laws_table, found.fitted),
-        "Speed-up": partial(_speed_ups, view, found),
-        "Pairs": partial(recipe_tables.pairs_table, found),
-    }
-    if at is not None:
-        files["Published"] = partial(recipe_tables.published_speed_ups, snapshot, found, at)
-    with st.container(horizontal=True):
-        for title, content in files.items():
-            key = f"{title.lower()}_csv"
-            name = f"{stem}_{title.lower()}.csv"
-            st.download_button(
-                title,
-                partial(_csv, content, context),
-                name,
-                "text/csv",
-                key=key,
-                on_click="ignore",
-            )
+    share.download_buttons(snapshot, view)
     st.markdown("CSV at full precision. The same comparison in a notebook, and from a shell:")
-    st.code(words.code(view, at), language="python")
+    st.code(words.code(view, shown_flops(view, found)), language="python")
     st.code(words.command(view), language="bash")
+    share.address_lines(snapshot, view)
 
 
 SHOWN = {
@@ -159,18 +143,6 @@ SHOWN = {
     "table": table,
     "download": download,
 }
-
-
-def shown_flops(view: RecipesView, found: Recipes) -> float | None:
-    """Compute that the page speaks of, FLOP: as typed, else what every law was fitted up to."""
-    return view.at if view.at is not None else found.shared_flops
-
-
-def _speed_ups(view: RecipesView, found: Recipes) -> pd.DataFrame:
-    at = shown_flops(view, found)
-    flops = [] if at is None else [at]
-    rows = [recipe_tables.speed_up_table(rival, flops) for rival in found.rivals]
-    return recipe_tables.joined(rows)
 
 
 def _published(snapshot: Snapshot, view: RecipesView) -> pd.DataFrame | None:
@@ -204,10 +176,6 @@ def _notes(found: Recipes) -> None:
     """What differs as recipes do, and what cannot be known."""
     if notes := words.notes(found):
         st.caption("\n".join(f"- {plain(note)}" for note in notes))
-
-
-def _csv(content: Callable[[], pd.DataFrame], context: dict[str, str]) -> str:
-    return spreadsheet_csv(content().assign(**context))
 
 
 def _lines(lines: list[str]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from delphi_core.recipe_documents import crossing
 from delphi_core.web.messages import plain
-from delphi_core.web.sources import links_of, source_links
+from delphi_core.web.sources import links_of, source_keys
 from delphi_core.words import count, flops_words, ratio_words
 
 if TYPE_CHECKING:
@@ -194,19 +194,19 @@ def caption(snapshot: Snapshot, found: Recipes) -> str:
     lines += dict.fromkeys(own.describe() for own in described if own is not None)
     lines.append(f"Snapshot {snapshot.id} of {snapshot.created_at[:10]}.")
     text = "  \n".join(plain(line) for line in lines)
-    links = [_sources(snapshot, recipe) for recipe in found.fitted]
+    links = [links_of(snapshot, recipe_sources(snapshot, recipe)) for recipe in found.fitted]
     every = dict.fromkeys(link for part in links for link in part.split(", "))
     return f"{text} Sources: {', '.join(every)}."
 
 
-def _sources(snapshot: Snapshot, recipe: FittedRecipe) -> str:
-    """Links to where a ladder's optima come from."""
+def recipe_sources(snapshot: Snapshot, recipe: FittedRecipe) -> set[str]:
+    """Keys of the sources of a ladder's optima."""
     if recipe.isoflop is not None:
-        return source_links(snapshot, recipe.ladder, recipe.isoflop, set())
+        return source_keys(snapshot, recipe.ladder.ladder, recipe.isoflop)
     name = "published_optima" if recipe.optima.runs is None else "evals"
     rows = snapshot.tables[name]
     own = (rows["ladder"] == recipe.ladder.ladder) & (rows["metric"] == recipe.metric)
-    return links_of(snapshot, set(rows.loc[own, "source"]))
+    return set(rows.loc[own, "source"])
 
 
 def code(view: RecipesView, flops: float | None) -> str:

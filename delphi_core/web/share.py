@@ -75,7 +75,7 @@ def download_buttons(snapshot: Snapshot, view: ViewState) -> None:
                 title,
                 partial(_csv, make),
                 f"{page.file_name(view, name)}.csv",
-                "text/csv",
+                mime="text/csv",
                 key=f"{key}_csv",
                 on_click="ignore",
             )

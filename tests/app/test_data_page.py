@@ -18,6 +18,7 @@ from delphi_core.snapshot_write import write_manifest
 from delphi_core.tables import TABLES
 from delphi_core.web.data_table import readable
 from delphi_core.web.data_view import data_filters
+from tests.app.snippets import snippets
 
 MACRO = "eval/paloma/macro_loss"
 HOSTILE = '<script>alert(1)</script> [x](javascript:alert(1)) :red[y] $z$ =1+1 "q", \r'
@@ -170,7 +171,7 @@ def test_the_snippet_gives_the_same_rows(open_data, snapshot):
     for text in ("d512", "d5'12\"", "\\"):
         page.text_input(key="text").set_value(text).run()
         names = {}
-        exec(page.code[0].value, names)  # noqa: S102 - the page's own snippet
+        exec(snippets(page)[0], names)  # noqa: S102 - the page's own snippet
         expected = filtered(snapshot.tables["runs"], ladder="moe-v16", text=text, sort="-tokens")
         pd.testing.assert_frame_equal(names["rows"], expected)
 

@@ -16,6 +16,7 @@ from delphi_core import snapshot as snapshots
 from delphi_core.cli import main
 from delphi_core.snapshot_write import write_manifest
 from delphi_core.web.isoflop_view import METHODS
+from tests.app.snippets import snippets
 
 MACRO = "eval/paloma/macro_loss"
 BPB = "eval/paloma/c4_en/bpb"
@@ -183,7 +184,7 @@ def test_downloads_are_what_is_shown_and_fit_to_the_same_law(
     # The snippet on the page, run as it stands, says what the caption says.
     (folder / f"{stem}_points.csv").write_text(downloads[f"{stem}_points.csv"], encoding="utf-8")
     capsys.readouterr()
-    exec(page.code[0].value, {})  # noqa: S102 - the page's own snippet
+    exec(snippets(page)[0], {})  # noqa: S102 - the page's own snippet
     assert capsys.readouterr().out.strip() in page.caption[0].value.replace("\\", "")
 
 
@@ -195,7 +196,7 @@ def drawn_points(page):
 
 def test_published_curves_come_without_a_snippet(open_page, downloads):
     page = open_page(metric=BPB)
-    assert not page.code
+    assert not snippets(page)
     stem = "delphi_eval-paloma-c4_en-bpb_tokens_parabola"
     optima = pd.read_csv(io.StringIO(downloads[f"{stem}_optima.csv"]))
     shown = table_with(page, "fit_set")["optimal_tokens"]
@@ -368,7 +369,7 @@ def test_excluded_runs_are_fitted_when_asked(open_page, capsys):
     table = table_with(page, "optimal_tokens")
     assert table["optimal_tokens"].to_list() == [b["optimal_tokens"] for b in document["budgets"]]
     assert table["runs"].sum() == 81
-    assert "include_excluded=True" in page.code[0].value
+    assert "include_excluded=True" in snippets(page)[0]
 
 
 def test_value_axis_may_be_logarithmic(open_page):

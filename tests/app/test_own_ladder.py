@@ -12,6 +12,7 @@ from delphi_core.cli import main
 from delphi_core.own_ladders import parse_own_ladders, template_csv
 from delphi_core.web import opening
 from delphi_core.web import own as own_panel
+from tests.app.snippets import snippets
 
 MACRO = "eval/paloma/macro_loss"
 HEADER = "tokens,metric,value,flops,params,label\n"
@@ -185,7 +186,7 @@ def test_the_python_on_the_data_page_gives_the_same_rows(open_data, delphi, tmp_
     (tmp_path / "mine.csv").write_bytes(delphi)
     monkeypatch.chdir(tmp_path)
     names = {}
-    exec(page.code[0].value, names)  # noqa: S102 - the page's own snippet
+    exec(snippets(page)[0], names)  # noqa: S102 - the page's own snippet
     assert len(names["rows"]) == 78
     shown = page.dataframe[0].value
     assert shown["run"].to_list() == names["rows"]["run"].to_list()

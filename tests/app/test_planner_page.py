@@ -17,6 +17,7 @@ from delphi_core.fits.recipe import delphi_recipe
 from delphi_core.fits.valley_backtest import DEFAULT_VALLEY
 from delphi_core.plan_text import setting_words
 from delphi_core.web.planner_view import TABS
+from tests.app.snippets import snippets
 
 MACRO = "eval/paloma/macro_loss"
 LADDERS = ["delphi", "delphi-attempt-1", "moe-v16", "moe-aug-hero"]
@@ -175,7 +176,7 @@ def test_without_a_budget_the_page_asks_for_one(open_planner, tab):
 
 def test_every_control_changes_what_is_shown(open_planner):
     page = open_planner(tab="download")
-    before = page.code[0].value
+    before = snippets(page)[0]
     changes = [
         ("text_input", "flops", "1e23"),
         ("button_group", "method", "parabola"),
@@ -187,12 +188,12 @@ def test_every_control_changes_what_is_shown(open_planner):
     for kind, key, value in changes:
         getattr(page, kind)(key=key).set_value(value).run()
         assert not page.exception
-        assert page.code[0].value != before, key
-        before = page.code[0].value
+        assert snippets(page)[0] != before, key
+        before = snippets(page)[0]
     for key, value in CHIPS.items():
         page.text_input(key=key).set_value(value).run()
         assert not page.exception
-    assert page.code[0].value != before
+    assert snippets(page)[0] != before
     page = open_planner(tab="valley")
     before = page.get("plotly_chart")[0].proto.spec
     page.button_group(key="x").set_value("size").run()
@@ -225,7 +226,7 @@ def test_the_backtest_says_how_far_off_the_valley_is(open_planner, snapshot):
 
 def test_the_code_shown_makes_the_same_plans(open_planner, snapshot, tmp_path, monkeypatch):
     page = open_planner(tab="download", flops="1e21, 1e22", hidden="2560", level="0.8")
-    (code,) = [block.value for block in page.code]
+    (code,) = snippets(page)
     (tmp_path / "again.py").write_text(code, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     with redirect_stdout(io.StringIO()):

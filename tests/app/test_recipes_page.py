@@ -9,6 +9,7 @@ import pytest
 import delphi_core as dc
 from delphi_core.cli import main
 from delphi_core.web.recipes_view import TABS, offered_bases
+from tests.app.snippets import snippets
 
 MACRO = "eval/paloma/macro_loss"
 BPB = "eval/paloma/c4_en/bpb"
@@ -217,7 +218,7 @@ def test_the_download_tab_offers_every_table_and_the_same_call(open_recipes, cap
     page = open_recipes(tab="download", flops="1e20", asymptote="1.6")
     labels = [button.proto.label for button in page.get("download_button")]
     assert labels == ["Optima", "Laws", "Speed-up", "Pairs", "Published"]
-    python, shell = (block.value for block in page.code)
+    python, shell = snippets(page)
     assert "dc.compare_recipes(snapshot, 'delphi-attempt-1', ['delphi', 'moe-v16']" in python
     names = {}
     exec(python, names)  # noqa: S102 - what the page tells visitors to run

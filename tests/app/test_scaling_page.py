@@ -19,6 +19,7 @@ from delphi_core.fits import loss_law_fit
 from delphi_core.fits.law_methods import METHODS
 from delphi_core.snapshot_write import write_manifest
 from delphi_core.web.scaling_view import TABS
+from tests.app.snippets import snippets
 
 MACRO = "eval/paloma/macro_loss"
 BPB = "eval/paloma/c4_en/bpb"
@@ -219,7 +220,7 @@ def test_points_fitted_again_by_the_code_shown_give_the_same_law(
     open_scaling, tmp_path, monkeypatch, ladder, method
 ):
     page = open_scaling(ladder=ladder, method=method, tab="download")
-    (code,) = [block.value for block in page.code]
+    (code,) = snippets(page)
     snapshot = dc.load_snapshot()
     curve = "parabola" if method == "surface" else method
     x = snapshot.ladder(ladder).default_x

@@ -11,11 +11,14 @@ from delphi_core.spreadsheet import spreadsheet_csv
 from delphi_core.web import share
 from delphi_core.web.page_index import PAGES
 
-FILES = {"": "isoflop", "scaling": "scaling", "trajectories": "trajectories", "data": "data"}
+FILES = {page.path: page.path or "isoflop" for page in PAGES}
 AWAY = {
     "": {"ladder": "moe-v16", "method": "cubic", "y": "log"},
     "scaling": {"law": "log", "target": "1e22", "tab": "download"},
     "trajectories": {"target": "67b", "tab": "download"},
+    # Of a base whose runs are paired with another ladder's.
+    "recipes": {"method": "parabola", "flops": "1e20", "tab": "download"},
+    "planner": {"flops": "1e21, 1e22", "tab": "download"},
     "data": {"table": "evals", "ladder": "delphi", "text": "d512"},
 }
 HOSTILE = '"><script>alert(1)</script>'

@@ -17,6 +17,7 @@ from delphi_core.fits import trajectory_forecast
 from delphi_core.ledger import ledger_scores
 from delphi_core.snapshot_write import write_manifest
 from delphi_core.web.trajectory_view import TABS
+from tests.app.snippets import snippets
 
 MACRO = "eval_dropless/paloma/macro_loss"
 TARGETS = ["hero", "67b", "delphi-1e23"]
@@ -216,7 +217,7 @@ def test_a_snapshot_without_published_forecasts_says_so(open_trajectories, monke
 
 def test_the_code_shown_makes_the_same_forecast(open_trajectories):
     page = open_trajectories(tab="download", method="joint", asymptote="1.4")
-    (code,) = [block.value for block in page.code]
+    (code,) = snippets(page)
     wanted = dc.forecast_trajectory(
         dc.load_snapshot(), "hero", metric=MACRO, method="joint", asymptote=1.4, level=0.9
     )

@@ -19,7 +19,7 @@ QUERIES = st.dictionaries(
 @pytest.fixture(autouse=True)
 def no_base(monkeypatch):
     """Without the operator's word."""
-    monkeypatch.delenv(addresses.BASE_VARIABLE, raising=False)
+    monkeypatch.delenv("DELPHI_BASE_URL", raising=False)
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_only_plain_web_addresses_are_taken(own, base):
 
 
 def test_the_operators_address_counts(monkeypatch):
-    monkeypatch.setenv(addresses.BASE_VARIABLE, "https://delphi.example/")
+    monkeypatch.setenv("DELPHI_BASE_URL", "https://delphi.example/")
     assert addresses.base_address("http://forged.example") == "https://delphi.example"
-    monkeypatch.setenv(addresses.BASE_VARIABLE, "no address")
+    monkeypatch.setenv("DELPHI_BASE_URL", "no address")
     assert addresses.base_address("http://own.example") == "http://own.example"
 
 

@@ -15,6 +15,8 @@ QUERIES = {
     "": [{}, {"ladder": ["moe-v16"], "x": ["active_params"]}, {"metric": [C4]}],
     "scaling": [{}, {"method": ["surface"]}, {"metric": [C4]}, {"ladder": ["moe-aug-hero"]}],
     "trajectories": [{}, {"target": ["67b"]}, {"target": ["delphi-1e23"], "method": ["joint"]}],
+    "recipes": [{}, {"base": ["delphi"], "flops": ["1e20"]}, {"base": ["moe-v16"]}],
+    "planner": [{}, {"ladder": ["moe-v16"]}, {"flops": ["1e21, 1e22"], "hidden": ["2560"]}],
     "data": [{"table": [name]} for name in TABLES],
 }
 VIEWS = [(page, query) for page in PAGES for query in QUERIES[page.path]]
