@@ -14,6 +14,7 @@ from bench import (
     ladder_bootstrap,
     loss_surface,
     page_rerun,
+    previews,
     scaling_page,
     trajectory_page,
 )
@@ -26,6 +27,7 @@ COMPARISONS = {
     "page_rerun": page_rerun.compare,
     "scaling_page": scaling_page.compare,
     "trajectory_page": trajectory_page.compare,
+    "previews": previews.compare,
     "first_chart": first_chart.compare,
 }
 
