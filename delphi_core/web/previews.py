@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from delphi_core.web.preview_pages import PreviewPage
 
 LOG = logging.getLogger(__name__)
-READ_SECONDS = 1.0
+READ_SECONDS = 1.5
 """How long a page waits for its link to be read; later it is served with a title of the page."""
 LARGEST_SHELL = 1_000_000
 """Bytes beyond which what is served is no page of Streamlit's."""
@@ -42,8 +42,12 @@ Pages that are opened, and cards, make theirs besides.
 READING = Workroom("reading links", threads=2, most=16)
 HEADINGS = Workroom("headings", threads=1, most=4)
 ALLOWANCE = Allowance(HEADINGS_A_MINUTE, 60)
-# They ask for a part of the page, or whether it is as it was; we answer for the whole of it.
-_CONDITIONS = (b"if-none-match", b"if-modified-since", b"range", b"if-range", b"if-match")
+# They ask for a part of the page, whether it is as it was, or for it compressed, which Streamlit
+# would do by itself: it is had whole and plain, and answered for here.
+_CONDITIONS = (
+    *(b"if-none-match", b"if-modified-since", b"if-match", b"range", b"if-range"),
+    b"accept-encoding",
+)
 
 
 class PreviewTags:

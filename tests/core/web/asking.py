@@ -1,6 +1,7 @@
 """Ask an ASGI app as a server would, in the test's own process."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers
@@ -18,6 +19,12 @@ class Answer:
     def text(self):
         """The body as text."""
         return self.body.decode()
+
+
+def in_a_loop(call):
+    """Await something in a thread of its own: the browser tests leave a loop in the main one."""
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(asyncio.run, call).result()
 
 
 def ask(app, path="/", query=b"", *, method="GET", headers=(), extensions=()):
@@ -49,7 +56,7 @@ def ask(app, path="/", query=b"", *, method="GET", headers=(), extensions=()):
     async def send(message):
         sent.append(message)
 
-    asyncio.run(app(scope, receive, send))
+    in_a_loop(app(scope, receive, send))
     start, *bodies = sent
     assert start["type"] == "http.response.start"
     assert [bool(part.get("more_body")) for part in bodies] == [True] * (len(bodies) - 1) + [False]
