@@ -15,6 +15,7 @@ from bench import (
     load,
     loss_surface,
     page_rerun,
+    previews,
     scaling_page,
     trajectory_page,
 )
@@ -28,6 +29,7 @@ COMPARISONS = {
     "page_rerun": page_rerun.compare,
     "scaling_page": scaling_page.compare,
     "trajectory_page": trajectory_page.compare,
+    "previews": previews.compare,
     "first_chart": first_chart.compare,
 }
 

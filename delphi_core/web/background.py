@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -58,3 +60,25 @@ class Workroom:
             return None
         future.add_done_callback(lambda _: self._places.release())
         return future
+
+
+class Allowance:
+    """How often something may be done.
+
+    Parameters
+    ----------
+    most, seconds
+        At most so often in any stretch of so many seconds.
+    """
+
+    def __init__(self, most: int, seconds: float) -> None:
+        self._seconds = seconds
+        self._done: deque[float] = deque(maxlen=most)
+
+    def take(self) -> bool:
+        """Whether it may be done once more now; if so it counts as done."""
+        now = time.monotonic()
+        if len(self._done) == self._done.maxlen and now - self._done[0] < self._seconds:
+            return False
+        self._done.append(now)
+        return True

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections import deque
 from concurrent.futures import CancelledError
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers, MutableHeaders
 
-from delphi_core.web.background import Workroom
+from delphi_core.web.background import Allowance, Workroom
 from delphi_core.web.base_url import base_url
 from delphi_core.web.headings import heading_of
 from delphi_core.web.links import read_link, read_query
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from delphi_core.web.preview_pages import PreviewPage
 
 LOG = logging.getLogger(__name__)
-READ_SECONDS = 1.0
+READ_SECONDS = 1.5
 """How long a page waits for its link to be read; later it is served with a title of the page."""
 LARGEST_SHELL = 1_000_000
 """Bytes beyond which what is served is no page of Streamlit's."""
@@ -43,9 +41,13 @@ Pages that are opened, and cards, make theirs besides.
 
 READING = Workroom("reading links", threads=2, most=16)
 HEADINGS = Workroom("headings", threads=1, most=4)
-# They ask for a part of the page, or whether it is as it was; we answer for the whole of it.
-_CONDITIONS = (b"if-none-match", b"if-modified-since", b"range", b"if-range", b"if-match")
-_made: deque[float] = deque(maxlen=HEADINGS_A_MINUTE)
+ALLOWANCE = Allowance(HEADINGS_A_MINUTE, 60)
+# They ask for a part of the page, whether it is as it was, or for it compressed, which Streamlit
+# would do by itself: it is had whole and plain, and answered for here.
+_CONDITIONS = (
+    *(b"if-none-match", b"if-modified-since", b"if-match", b"range", b"if-range"),
+    b"accept-encoding",
+)
 
 
 class PreviewTags:
@@ -169,11 +171,8 @@ def _of_page(page: PreviewPage) -> Preview:
 
 def _make_heading(link: Link) -> None:
     """Have the finding of a view made for the next one who asks, if that is not too much."""
-    now = time.monotonic()
-    if len(_made) == HEADINGS_A_MINUTE and now - _made[0] < 60:
-        return
-    if HEADINGS.submit(_logged_heading, link) is not None:
-        _made.append(now)
+    if ALLOWANCE.take():
+        HEADINGS.submit(_logged_heading, link)
 
 
 def _logged_heading(link: Link) -> None:

@@ -81,8 +81,10 @@ def record(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
         "All of it as CSV", content, name, "text/csv", key="record_csv", on_click="ignore"
     )
     st.markdown(
-        plain("The same from a shell: python -m delphi_core ledger; a forecast of one's own goes ")
-        + plain("on record with forecast-freeze, and forecast-check holds it to that.")
+        plain(
+            "The same from a shell: python -m delphi_core ledger; a forecast of one's own goes on "
+            "record with forecast-freeze, and forecast-check holds it to that."
+        )
     )
 
 

@@ -32,7 +32,7 @@ def open_page():
     """Open the app under a query; the session after its first run."""
 
     def call(**query):
-        page = AppTest.from_file(str(APP), default_timeout=30)
+        page = AppTest.from_file(str(APP), default_timeout=120)
         page.query_params.update(query)
         return page.run()
 
