@@ -5,7 +5,7 @@ import importlib.util
 import io
 import urllib.error
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -220,7 +220,9 @@ def test_a_browser_that_is_gone_is_replaced():
         first = browser.draw(figure)
         gone = psutil.Process(browser.process)
         for process in [*gone.children(recursive=True), gone]:
-            process.kill()
+            # One may end by itself as soon as another is gone.
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
         psutil.wait_procs([gone], timeout=30)
         with pytest.raises(Exception, match=r".*"):
             browser.draw(figure)

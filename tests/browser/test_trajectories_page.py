@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from playwright.sync_api import expect
 
 import delphi_core as dc
 from delphi_core.figures.ledger import drawn_forecasts, ledger_alt
@@ -148,14 +149,14 @@ def test_subsets_left_out_are_in_the_link(visit, snapshot):
     page.page.get_by_label("Macro loss without").click()
     page.page.get_by_role("option", name="gab", exact=True).click()
     page.page.wait_for_url(re.compile("without=gab&without=ptb"))
-    page.settled()
     asked = {"without": ["gab", "ptb"]}
     wanted, _ = TrajectoryView.read(asked, snapshot)
     assert wanted.without == ("gab", "ptb")
-    assert page.title == headline(forecast_shown(snapshot, wanted.choice))
+    expected = headline(forecast_shown(snapshot, wanted.choice))
+    expect(page.page.locator("h1")).to_have_text(expected, timeout=30_000)
     page.page.go_back()
     page.page.wait_for_url(re.compile(r"\?without=ptb$"))
-    assert page.settled().title == headline(without_ptb)
+    expect(page.page.locator("h1")).to_have_text(headline(without_ptb), timeout=30_000)
 
 
 def test_the_address_follows_each_control(visit):

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -99,9 +100,15 @@ async def answered(file, query="", method="GET", headers=None, app=APP):
     return Answer(start["status"], found, b"".join(bodies), len(bodies))
 
 
+def in_own_loop(coroutine):
+    """What a coroutine gives; a browser in another test keeps a loop running in this thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
 def ask(file, query="", method="GET", headers=None):
     """The answer to one request."""
-    return asyncio.run(answered(file, query, method, headers))
+    return in_own_loop(answered(file, query, method, headers))
 
 
 def test_rows_of_a_snapshots_table_as_the_data_page_filters_them(snapshot):
@@ -377,7 +384,7 @@ def test_too_much_at_once_is_told_to_come_back_and_then_served(monkeypatch):
         go.set()
         return refused, await asyncio.gather(*first), await answered("evals.csv")
 
-    refused, served, later = asyncio.run(crowd())
+    refused, served, later = in_own_loop(crowd())
     assert (refused.status, refused.headers["retry-after"]) == (503, "5")
     assert "busy" in refused.text
     assert [found.status for found in served] == [200] * data_routes.AT_ONCE
@@ -428,7 +435,7 @@ def test_who_reads_too_slowly_keeps_nobody_out(monkeypatch):
                 await answered("trajectories.csv", app=stuck)
         return await answered("runs.csv")
 
-    assert asyncio.run(one_after_another()).status == 200
+    assert in_own_loop(one_after_another()).status == 200
 
 
 def test_a_table_is_made_once_for_the_same_figures_and_view(monkeypatch):
