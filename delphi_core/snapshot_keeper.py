@@ -107,7 +107,7 @@ class SnapshotKeeper:
         self._looked.wait(START_SECONDS if self.place.in_bucket else START_SECONDS_LOCAL)
         with self._once:
             if self._kept is None:
-                self._kept = self._fallback("it has not answered yet.")
+                self._kept = self._fallback("It has not answered yet.")
 
     def stop(self) -> None:
         """End the looking; what is kept stays."""

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from delphi_core.snapshot_keeper import Kept
 
 
+# A link is cut where its line ends, which on a phone is before the number.
+_WRAPPED = "<style>.st-key-front_line a * {white-space: normal; overflow: visible;}</style>"
+
+
 def law_answer(snapshot: Snapshot) -> str:
     """The first ladder's law against its largest held-out run, in Markdown."""
     view, _ = ScalingView.read({}, snapshot)
@@ -54,6 +58,7 @@ def front_line(
     """
     kept = kept_snapshot()
     with place.container(horizontal=True, key="front_line"):
+        st.html(_WRAPPED)
         for page, answer in ((scaling, law_answer), (trajectories, run_answer)):
             try:
                 st.page_link(page, label=answer(kept.snapshot))

@@ -112,7 +112,7 @@ def test_a_bucket_that_does_not_answer_leaves_the_bundled_figures(
     keeper.start()
     # The read of 30 s is under way, and there is something to show.
     assert (keeper.kept.origin, keeper.kept.snapshot.id) == ("bundled", snapshot.id)
-    assert keeper.kept.problem == "it has not answered yet."
+    assert keeper.kept.problem == "It has not answered yet."
     keeper.stop()
 
 
