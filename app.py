@@ -13,8 +13,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from delphi_core.web import cards, data_routes, page_url
 from delphi_core.web.embedded import show_embedded
-from delphi_core.web.footer import footer
+from delphi_core.web.footer import footer, remember_shown
 from delphi_core.web.front_line import front_line
+from delphi_core.web.loading import kept_snapshot
 from delphi_core.web.previews import PreviewTags
 from delphi_core.web.server_life import server_life
 
@@ -35,6 +36,7 @@ def main() -> None:
     if st.context.is_embedded:
         show_embedded(page.url_path)
         return
+    remember_shown(kept_snapshot())
     answers = st.container()
     page.run()
     if page is isoflop:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from delphi_core.errors import FitError
-from delphi_core.export import plain_rows
 from delphi_core.fits.backtest import DEFAULT_FORECASTER, backtest, curve_scores, summary
 from delphi_core.fits.live import RULE, false_alarm_rate
+from delphi_core.plain_rows import plain_rows
 from delphi_core.trajectories import main_line, target_metrics
 from delphi_core.trajectory_tables import rungs_of
 

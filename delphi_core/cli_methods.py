@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, cast
 from delphi_core.cli_arguments import DONE, INCOMPLETE, dask_argument, law_arguments
 from delphi_core.cli_reading import bar
 from delphi_core.cli_text import methods_text, walk_forward_text
-from delphi_core.export import plain_rows
 from delphi_core.fits.isoflop import IsoflopFit
 from delphi_core.fits.law_choice import CHOSEN_ON, DEFAULT_METHOD, choose
 from delphi_core.fits.law_settings import DEFAULT_BAND, LawSettings
 from delphi_core.fits.walk_forward import REPLICATES, walk_forward_all
 from delphi_core.law_documents import walk_forward_document
 from delphi_core.law_tables import fit_methods, methods_table
+from delphi_core.plain_rows import plain_rows
 from delphi_core.snapshot import load_snapshot
 from delphi_core.sources.run_map import run_map_on
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from delphi_core.errors import DataError
-from delphi_core.export import plain_rows
 from delphi_core.fits.law_choice import CHOSEN_ON
 from delphi_core.fits.law_methods import CURVES
 from delphi_core.fits.recipe import RECIPE_LADDER
 from delphi_core.fits.valley_backtest import DEFAULT_VALLEY, valley_scores
+from delphi_core.plain_rows import plain_rows
 from delphi_core.plan_documents import plan_csv, plan_json, plan_yaml
 from delphi_core.plan_input import CHIP_PARTS, typed_budgets, typed_chips, typed_width
 from delphi_core.plan_tables import plan, valley_backtest_of

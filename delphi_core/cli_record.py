@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from delphi_core.cli_arguments import DONE, INCOMPLETE, flops_argument
 from delphi_core.cli_reading import local_file, write_file
 from delphi_core.errors import DataError
-from delphi_core.export import plain_rows
 from delphi_core.fits.backtest import DEFAULT_FORECASTER
 from delphi_core.fits.bands import BANDS
 from delphi_core.fits.law_choice import DEFAULT_METHOD
@@ -17,6 +16,7 @@ from delphi_core.freeze import freeze_forecast
 from delphi_core.frozen_check import check_forecast
 from delphi_core.frozen_file import file_name, frozen_text
 from delphi_core.ledger import forecast_ledger, ledger_scores
+from delphi_core.plain_rows import plain_rows
 from delphi_core.record_text import check_text, ledger_text
 from delphi_core.snapshot import load_snapshot
 from delphi_core.words import count

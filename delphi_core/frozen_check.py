@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from delphi_core.errors import DataError, DelphiError, quoted
-from delphi_core.export import plain_rows
 from delphi_core.fits.backtest import scored
 from delphi_core.freeze import versions
 from delphi_core.frozen_file import (
@@ -23,6 +22,7 @@ from delphi_core.frozen_file import (
 from delphi_core.frozen_law import FrozenLaw
 from delphi_core.frozen_rows import change_lines, changes, held, taken_up
 from delphi_core.frozen_trajectory import FrozenTrajectory
+from delphi_core.plain_rows import plain_rows
 from delphi_core.snapshot_diff import diff_document
 
 if TYPE_CHECKING:

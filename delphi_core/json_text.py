@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from delphi_core.export import plain_rows
+from delphi_core.plain_rows import plain_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from delphi_core.errors import FitError
-from delphi_core.export import interval_columns, plain_rows, power_laws
+from delphi_core.export import interval_columns, power_laws
 from delphi_core.fits.held_out import held_out_runs
 from delphi_core.fits.loss_law_fit import LossLawFit
 from delphi_core.law_tables import held_out_table
+from delphi_core.plain_rows import plain_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

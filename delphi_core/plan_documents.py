@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from delphi_core.export import plain_rows
 from delphi_core.fits.recipe import RECIPE_LADDER, UNITS
+from delphi_core.plain_rows import plain_rows
 from delphi_core.plan_tables import recipe_notes
 from delphi_core.spreadsheet import spreadsheet_csv
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from delphi_core.export import plain_rows
 from delphi_core.fits.needed import crossings
 from delphi_core.law_tables import held_out_table
+from delphi_core.plain_rows import plain_rows
 from delphi_core.recipe_tables import (
     published_speed_ups,
     recipe_laws_table,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from delphi_core.plain_rows import plain_rows
 from delphi_core.snapshot_rows import differ, places_of
 from delphi_core.tables import TABLES
 from delphi_core.words import count
@@ -157,12 +158,3 @@ def _named(key: dict[str, Any]) -> str:
 
 def _cell(cell: object) -> str:
     return "(empty)" if cell is None else "".join(c if c.isprintable() else "?" for c in str(cell))
-
-
-def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows as JSON holds them; None where there is nothing."""
-    cells = frame.astype(object)
-    return [
-        {str(name): cell for name, cell in row.items()}
-        for row in cells.where(cells.notna(), None).to_dict("records")
-    ]

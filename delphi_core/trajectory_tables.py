@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from delphi_core.errors import DataError
-from delphi_core.export import plain_rows
 from delphi_core.fits.backtest import DEFAULT_FORECASTER, scored
 from delphi_core.fits.forecast_line import FIRST_FRACTION, GRID
 from delphi_core.fits.live import RULE, alarms, reforecast
 from delphi_core.fits.trajectory_forecast import TrajectoryFit, TrajectoryForecast
 from delphi_core.macro import line_of, subsets_of
+from delphi_core.plain_rows import plain_rows
 from delphi_core.trajectories import Target, plan_of, target_named
 
 if TYPE_CHECKING:

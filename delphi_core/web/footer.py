@@ -13,14 +13,18 @@ from delphi_core.web.messages import plain
 if TYPE_CHECKING:
     from delphi_core.snapshot_keeper import Kept
 
-_SHOWN = "snapshot shown"
+SHOWN = "snapshot shown"
+"""Name in the session, which no widget has, of what a page was last drawn from."""
 LONGEST_TICK = 10.0
 """Seconds after which an open page asks for new figures, if they are not looked at more often."""
 
 
 def remember_shown(kept: Kept) -> None:
-    """Note what a page shows, so that it is drawn anew when that is no longer so."""
-    st.session_state[_SHOWN] = (kept.snapshot.id, kept.problem)
+    """Note what a run of a page begins with, so that it is drawn anew when that is no longer so.
+
+    Done for every page before it runs: one that did not would be drawn anew without end.
+    """
+    st.session_state[SHOWN] = (kept.snapshot.id, kept.problem)
 
 
 def footer() -> None:
@@ -37,7 +41,7 @@ def footer() -> None:
 def _line() -> None:
     kept = kept_snapshot()
     now = (kept.snapshot.id, kept.problem)
-    if st.session_state.get(_SHOWN, now) != now:
+    if st.session_state.get(SHOWN, now) != now:
         st.rerun()
     st.caption(plain(footer_words(kept, datetime.now(UTC))))
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeVar
 import streamlit as st
 
 from delphi_core.own_ladders import SnapshotWithOwn
-from delphi_core.web.footer import remember_shown
 from delphi_core.web.headings import remember_heading
 from delphi_core.web.loading import kept_snapshot
 from delphi_core.web.messages import snapshot_notice
@@ -64,7 +63,6 @@ def opened(kind: type[View]) -> tuple[Snapshot, View, Headline]:
     """
     kept = kept_snapshot()
     place = st.empty()
-    remember_shown(kept)
     snapshot_notice(kept)
     snapshot = kept.snapshot
     if "ladder" in kind.__dataclass_fields__:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from delphi_core.fits.recipe import UNITS
 from delphi_core.plan_text import setting_words
-from delphi_core.spreadsheet import marked
+from delphi_core.web.grid import show_table
 from delphi_core.words import AMOUNTS, amount_words, flops_words
 
 if TYPE_CHECKING:
@@ -196,14 +196,4 @@ def _show(
     alt: str,
     more: Mapping[str, ColumnConfig] | None = None,
 ) -> None:
-    shown = table.reindex(columns=columns)
-    empty = [name for name in columns if shown[name].isna().all()]
-    st.dataframe(
-        marked(shown.drop(columns=empty)),
-        key=key,
-        hide_index=True,
-        column_config={**_COLUMNS, **(more or {})},
-        placeholder="–",
-        alt=alt,
-        height="content",
-    )
+    show_table(table, columns, {**_COLUMNS, **(more or {})}, key=key, alt=alt, height="content")

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from delphi_core.fits.interval import METHOD_WORDS
-from delphi_core.spreadsheet import marked
+from delphi_core.web.grid import show_table
 from delphi_core.words import flops_words
 
 if TYPE_CHECKING:
@@ -121,13 +121,4 @@ def _compute(cells: pd.Series) -> list[str]:
 
 
 def _show(table: pd.DataFrame, columns: list[str], key: str, alt: str) -> None:
-    shown = table.reindex(columns=columns)
-    empty = [name for name in columns if shown[name].isna().all()]
-    st.dataframe(
-        marked(shown.drop(columns=empty)),
-        key=key,
-        hide_index=True,
-        column_config=_COLUMNS,
-        placeholder="–",
-        alt=alt,
-    )
+    show_table(table, columns, _COLUMNS, key=key, alt=alt)

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from delphi_core.export import optima_table
-from delphi_core.spreadsheet import marked
+from delphi_core.web.grid import show_table
 from delphi_core.words import flops_words
 
 if TYPE_CHECKING:
@@ -153,13 +153,4 @@ def _show(
     alt: str,
     more: Mapping[str, ColumnConfig] | None = None,
 ) -> None:
-    shown = table.reindex(columns=columns)
-    empty = [name for name in columns if shown[name].isna().all()]
-    st.dataframe(
-        marked(shown.drop(columns=empty)),
-        key=key,
-        hide_index=True,
-        column_config={**_COLUMNS, **(more or {})},
-        placeholder="–",
-        alt=alt,
-    )
+    show_table(table, columns, {**_COLUMNS, **(more or {})}, key=key, alt=alt)

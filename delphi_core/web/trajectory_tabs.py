@@ -9,11 +9,11 @@ import streamlit as st
 from delphi_core.figures.trajectory_grid import REACH_PCT
 from delphi_core.fits.backtest import DEFAULT_FORECASTER, summary
 from delphi_core.fits.live import false_alarm_rate
-from delphi_core.spreadsheet import marked
 from delphi_core.web import share
 from delphi_core.web import trajectory_charts as charts
 from delphi_core.web import trajectory_words as words
 from delphi_core.web.charts import show_chart
+from delphi_core.web.grid import show_table
 from delphi_core.web.messages import plain
 from delphi_core.web.trajectory_fits import (
     backtested,
@@ -163,13 +163,4 @@ SHOWN = {
 
 
 def _show(table: pd.DataFrame, columns: list[str], key: str, alt: str) -> None:
-    shown = table.reindex(columns=columns)
-    empty = [name for name in columns if shown[name].isna().all()]
-    st.dataframe(
-        marked(shown.drop(columns=empty)),
-        key=key,
-        hide_index=True,
-        column_config=_COLUMNS,
-        placeholder="–",
-        alt=alt,
-    )
+    show_table(table, columns, _COLUMNS, key=key, alt=alt)

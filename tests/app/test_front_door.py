@@ -1,11 +1,15 @@
 """What stands around the pages: answers on the first one, About, and views in a frame."""
 
 import json
+from dataclasses import replace
 
 import pytest
+import streamlit as st
 from streamlit.runtime.context import ContextProxy
 
+from delphi_core import snapshot_keeper
 from delphi_core.citation import Citation
+from delphi_core.web import footer, loading
 from delphi_core.web.embedded import HEIGHT
 
 
@@ -59,3 +63,20 @@ def test_an_embedded_view_is_its_chart_and_one_line(open_page, monkeypatch, name
     (line,) = page.caption
     assert "figures of" in line.value
     assert f"/{name}" in line.value or name == "isoflop"
+
+
+@pytest.mark.parametrize("name", ["isoflop", "about"])
+def test_figures_published_meanwhile_draw_a_page_anew_once(open_page, monkeypatch, name):
+    page = open_page().switch_page(f"pages/{name}.py").run()
+    kept = loading.kept_snapshot()
+    newer = replace(kept, snapshot=replace(kept.snapshot, id="b" * 12))
+    runs = []
+    monkeypatch.setattr(snapshot_keeper.SnapshotKeeper, "kept", newer)
+    monkeypatch.setattr(st, "set_page_config", lambda **_: runs.append(name))
+    page.run()
+    assert not page.exception
+    # Figures that are not noted as shown would never be seen to be old, or draw a page anew for as
+    # long as it is open.
+    assert len(runs) == 1
+    assert page.session_state[footer.SHOWN] == (newer.snapshot.id, newer.problem)
+    assert "b" * 12 in page.caption[-1].value

@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[2] / "delphi_core"
 
 # Lowest first; a module may import from its own layer and from those before it.
 LAYERS = [
-    {"errors", "words", "schema", "version", "citation"},
+    {"errors", "words", "schema", "plain_rows", "version", "citation"},
     {"csv_text", "tables", "checks", "spreadsheet"},
     {"manifest", "parquet_table"},
     {"records"},
