@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 .PHONY: run test bench check format screenshots static-card clean
 
 run: $(VENV)/.run-installed
-	$(BIN)/streamlit run app.py --server.port $(PORT)
+	$(BIN)/streamlit run app.py --server.port $(PORT) $(ARGS)
 
 test: $(VENV)/.dev-installed
 	@tests/browser/chromium.sh
