@@ -9,18 +9,19 @@ from delphi_core.web import data_view as views
 from delphi_core.web import data_words as words
 from delphi_core.web import messages, share
 from delphi_core.web.code_block import show_code
+from delphi_core.web.look import control_row
 from delphi_core.web.opening import opened
 from delphi_core.web.own import own_ladder
 from delphi_core.web.view_state import LONGEST_WORDS
 
 with messages.errors_in_words():
     snapshot, view, headline = opened(views.DataView)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with control_row("first"):
         st.selectbox("Table", list(TABLES), key="table", format_func=words.table_name)
         for name in views.data_filters(view.table):
             options = ["", *view.options(snapshot, name)]
             st.selectbox(words.FILTERS[name], options, key=name, format_func=words.filter_name)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with control_row("second"):
         hint = "in any text column"
         st.text_input("Text", key="text", placeholder=hint, max_chars=LONGEST_WORDS)
         orders = ["", *views.sort_options(view.table)]

@@ -11,6 +11,7 @@ from delphi_core.web import messages, share
 from delphi_core.web.charts import show_chart
 from delphi_core.web.code_block import show_code
 from delphi_core.web.loading import fitted, isoflop_chart
+from delphi_core.web.look import control_row
 from delphi_core.web.opening import opened
 from delphi_core.words import AMOUNTS
 
@@ -18,7 +19,7 @@ with messages.errors_in_words():
     snapshot, view, headline = opened(views.IsoflopView)
     ladder = snapshot.ladder(view.ladder)
     size = ladder.params_column
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with control_row("first"):
         st.selectbox(
             "Ladder", views.isoflop_ladders(snapshot), key="ladder", format_func=snapshot.title
         )
@@ -30,7 +31,7 @@ with messages.errors_in_words():
         choice = partial(st.segmented_control, required=True, disabled=given)
         choice("Value against", axes, key="x", format_func=AMOUNTS.get)
         choice("Method", methods, key="method")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with control_row("second"):
         budgets = view.offered_budgets(snapshot)
         st.multiselect("Budgets (FLOP)", budgets, key="budgets", disabled=given)
         st.segmented_control("Value axis", views.SCALES, key="y", required=True)

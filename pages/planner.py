@@ -8,6 +8,7 @@ from delphi_core.web import messages
 from delphi_core.web import planner_tabs as tabs
 from delphi_core.web import planner_view as views
 from delphi_core.web import planner_words as words
+from delphi_core.web.look import control_row
 from delphi_core.web.opening import opened
 from delphi_core.web.planner_fits import shown
 from delphi_core.web.scaling_words import percent
@@ -17,7 +18,7 @@ with messages.errors_in_words():
     snapshot, view, headline = opened(views.PlannerView)
     choice = partial(st.segmented_control, required=True)
     typed = partial(st.text_input, max_chars=30, width=130)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with control_row("first"):
         st.text_input(
             "Budgets (FLOP)",
             key="flops",
@@ -29,7 +30,7 @@ with messages.errors_in_words():
         typed("FLOP/s of a chip", key="chip_flops", placeholder="9e14")
         typed("Utilisation", key="utilisation", placeholder="0.4")
         typed("Days", key="days", placeholder="30")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with control_row("second"):
         ladders, metrics = views.planner_ladders(snapshot), views.planner_metrics
         st.selectbox("Ladder", ladders, key="ladder", format_func=snapshot.title)
         st.selectbox("Metric", metrics(snapshot, view.ladder), key="metric")

@@ -9,13 +9,14 @@ from delphi_core.web import messages
 from delphi_core.web import recipes_tabs as tabs
 from delphi_core.web import recipes_view as views
 from delphi_core.web import recipes_words as words
+from delphi_core.web.look import control_row
 from delphi_core.web.opening import opened
 from delphi_core.web.recipes_fits import recipes_compared, shown_flops
 
 with messages.errors_in_words():
     snapshot, view, headline = opened(views.RecipesView)
     choice = partial(st.segmented_control, required=True)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with control_row("first"):
         bases = views.offered_bases(snapshot)
         st.selectbox("Base", bases, key="base", format_func=snapshot.title)
         st.multiselect(
@@ -26,7 +27,7 @@ with messages.errors_in_words():
             placeholder="none",
         )
         st.selectbox("Metric", views.offered_metrics(snapshot, view.base), key="metric")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with control_row("second"):
         choice("Optima by", CURVES, key="method")
         st.text_input(
             "Pin every E at", key="asymptote", placeholder="free", max_chars=30, width=130

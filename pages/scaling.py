@@ -9,6 +9,7 @@ from delphi_core.web import scaling_tabs as tabs
 from delphi_core.web import scaling_view as views
 from delphi_core.web import scaling_words as words
 from delphi_core.web.isoflop_view import isoflop_ladders, isoflop_metrics
+from delphi_core.web.look import control_row
 from delphi_core.web.opening import opened
 from delphi_core.web.scaling_fits import scaling_fitted
 
@@ -17,13 +18,13 @@ with messages.errors_in_words():
     ladder = snapshot.ladder(view.ladder)
     given = view.method == views.PUBLISHED
     choice = partial(st.segmented_control, required=True)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with control_row("first"):
         st.selectbox("Ladder", isoflop_ladders(snapshot), key="ladder", format_func=snapshot.title)
         st.selectbox("Metric", isoflop_metrics(snapshot, view.ladder), key="metric")
         curves = views.scaling_methods(snapshot, view.ladder, view.metric)
         choice("Optima by", curves, key="method", disabled=given)
         choice("Law by", views.LAWS, key="law", format_func=words.LAW_TITLES.get)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with control_row("second"):
         st.text_input("Target C (FLOP)", key="target", placeholder="none", max_chars=30, width=130)
         st.text_input("Pin E at", key="asymptote", placeholder="free", max_chars=30, width=130)
         st.selectbox("Band by", views.scaling_bands(view.method), key="band", width=220)

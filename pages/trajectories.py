@@ -9,6 +9,7 @@ from delphi_core.web import messages
 from delphi_core.web import trajectory_tabs as tabs
 from delphi_core.web import trajectory_view as views
 from delphi_core.web import trajectory_words as words
+from delphi_core.web.look import control_row
 from delphi_core.web.opening import opened
 from delphi_core.web.trajectory_fits import shown
 
@@ -16,14 +17,14 @@ with messages.errors_in_words():
     snapshot, view, headline = opened(views.TrajectoryView)
     target = target_named(snapshot, view.target)
     choice = partial(st.segmented_control, required=True)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with control_row("first"):
         choice("Target", list(targets(snapshot)), key="target")
         st.selectbox("Metric", target_metrics(snapshot, target), key="metric")
         st.selectbox(
             "Forecast by", views.FORECAST_METHODS, key="method", format_func=views.method_words
         )
         st.text_input("E", key="asymptote", placeholder="default", max_chars=30, width=110)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with control_row("second"):
         choice("Level", views.LEVELS, key="level", format_func=words.percent)
         choice("X axis", views.TRAJECTORY_X, key="x")
         choice("From", views.STARTS, key="start", format_func=words.percent)

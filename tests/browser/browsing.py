@@ -217,6 +217,10 @@ class Visit:
         """Pixels by which the page can be scrolled sideways."""
         return int(self.page.evaluate(_SIDEWAYS))
 
+    def fitted(self) -> None:
+        """Wait until nothing scrolls sideways: charts follow a new width with a delay."""
+        self.page.wait_for_function(f"({_SIDEWAYS})() === 0")
+
     @property
     def url(self) -> str:
         """The address that is shown."""

@@ -35,7 +35,7 @@ def test_a_view_is_readable_and_does_not_scroll_sideways(visit, path, query, sch
     for width, height in (DESK, PHONE):
         page.page.set_viewport_size({"width": width, "height": height})
         page.settled(chart=bool(page.page.locator(CHART).count()))
-        assert page.sideways == 0
+        page.fitted()
         assert faint_texts(page, scheme) == {}
         assert violations(page) == []
 
