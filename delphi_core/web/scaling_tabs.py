@@ -47,7 +47,9 @@ def size(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     quantities: tuple[Literal["tokens", "params"], ...] = ("tokens", "params")
     for place, quantity in zip(st.columns(2), quantities, strict=True):
         figure, alt = charts.size_chart(snapshot, view, quantity)
-        show_chart(figure, view, alt=alt, key=f"{quantity}_chart", place=place)
+        # A view has one zoom: that of the chart on its card.
+        first = quantity == quantities[0]
+        show_chart(figure, view, alt=alt, key=f"{quantity}_chart", place=place, zoom=first)
     noun = AMOUNTS[snapshot.ladder(view.ladder).params_column]
     _lines(words.size_verdict(fitted, noun, view.target_flops))
     tables.optima(fitted.optima, noun)
@@ -64,7 +66,7 @@ def asymptote(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
         )
         return
     figure, alt = chart
-    show_chart(figure, view, alt=alt, key="asymptote_chart")
+    show_chart(figure, view, alt=alt, key="asymptote_chart", zoom=True)
     flops = charts.asymptote_flops(view, law, fitted)
     _lines(words.asymptote_verdict(snapshot.ladder(view.ladder), view, law, flops))
 
@@ -94,7 +96,7 @@ def walk_forward(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
         st.info("Walk-forward needs five budgets with an optimum: four to fit and one to meet.")
         return
     figure, alt = chart
-    show_chart(figure, view, alt=alt, key="walk_chart")
+    show_chart(figure, view, alt=alt, key="walk_chart", zoom=True)
     law = profiled(snapshot, view.fit)
     lines = [words.CHOICE]
     if view.pinned is not None:
