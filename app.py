@@ -12,10 +12,12 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from delphi_core.web import cards, data_routes, page_url
+from delphi_core.web.assets import CompressedAssets
 from delphi_core.web.embedded import show_embedded
 from delphi_core.web.footer import footer, remember_shown
 from delphi_core.web.front_line import front_line
 from delphi_core.web.loading import kept_snapshot
+from delphi_core.web.look import apply_look
 from delphi_core.web.previews import PreviewTags
 from delphi_core.web.server_life import server_life
 
@@ -36,6 +38,7 @@ def main() -> None:
     if st.context.is_embedded:
         show_embedded(page.url_path)
         return
+    apply_look()
     remember_shown(kept_snapshot())
     answers = st.container()
     page.run()
@@ -48,14 +51,14 @@ if get_script_run_ctx(suppress_warning=True) is None:
     # Until somebody has opened the home page, Streamlit would run a page of a folder called pages
     # by itself, without this file: a shared link to it would open amiss on a fresh server.
     PagesManager.uses_pages_directory = False
-    # Streamlit sends its front end uncompressed: the chart library alone is 4.7 MB. The fastest
-    # level: every new visitor's files are compressed anew.
-    # Previews go into a page before it is compressed.
+    # Streamlit sends everything uncompressed. Its front end is compressed once; pages and data
+    # addresses each time, so at the fastest level, and after previews were put into a page.
     app = st.App(
         __file__,
         routes=[*data_routes.ROUTES, *cards.ROUTES],
         lifespan=server_life,
         middleware=[
+            Middleware(CompressedAssets),
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=1),
             Middleware(PreviewTags),
         ],

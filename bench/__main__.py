@@ -11,6 +11,7 @@ import sys
 from bench import (
     extract,
     first_chart,
+    front_end,
     ladder_bootstrap,
     load,
     loss_surface,
@@ -30,6 +31,7 @@ COMPARISONS = {
     "scaling_page": scaling_page.compare,
     "trajectory_page": trajectory_page.compare,
     "previews": previews.compare,
+    "front_end": front_end.compare,
     "first_chart": first_chart.compare,
 }
 

@@ -62,7 +62,7 @@ def first_chart(chromium: BrowserType, address: str) -> float:
     # Chromium has no sandbox for root.
     sandbox = os.name != "posix" or os.geteuid() != 0
     try:
-        browser = chromium.launch(executable_path=_browser(), chromium_sandbox=sandbox)
+        browser = chromium.launch(executable_path=browser_path(), chromium_sandbox=sandbox)
     except Error as error:
         raise NotMeasuredError(
             "no Chromium could be started; put one on the PATH or run `playwright install "
@@ -74,8 +74,8 @@ def first_chart(chromium: BrowserType, address: str) -> float:
 
 
 @contextmanager
-def served(script: Path) -> Iterator[str]:
-    """Address of a server of a Streamlit script, which runs in the script's own folder."""
+def served(script: Path, folder: Path | None = None) -> Iterator[str]:
+    """Address of a server of a Streamlit script, which runs in a folder; in its own by default."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -83,7 +83,7 @@ def served(script: Path) -> Iterator[str]:
     options += ["--server.headless", "true", "--browser.gatherUsageStats", "false"]
     command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
     server = subprocess.Popen(
-        command, cwd=script.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command, cwd=folder or script.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         _await_health(server, port)
@@ -98,7 +98,7 @@ def _see_chart(page: Page, address: str) -> None:
     page.wait_for_selector(CHART, state="attached", timeout=LIMIT * 1e3)
 
 
-def _browser() -> str | None:
+def browser_path() -> str | None:
     """Chromium of this machine; None for playwright's own."""
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
 

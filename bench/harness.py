@@ -165,7 +165,7 @@ def _duration(seconds: float) -> str:
 
 
 def _megabytes(amount: float) -> str:
-    return f"{amount:.0f} MB"
+    return f"{amount:.3g} MB"
 
 
 def _version(name: str) -> str:

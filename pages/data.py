@@ -8,6 +8,7 @@ from delphi_core.web import data_table as tables
 from delphi_core.web import data_view as views
 from delphi_core.web import data_words as words
 from delphi_core.web import messages, share
+from delphi_core.web.code_block import show_code
 from delphi_core.web.opening import opened
 from delphi_core.web.own import own_ladder
 from delphi_core.web.view_state import LONGEST_WORDS
@@ -42,7 +43,7 @@ with messages.errors_in_words():
     with download:
         share.download_buttons(snapshot, view)
         st.markdown("CSV at full precision, FLOPs as they are. The same rows in a notebook:")
-        st.code(words.notebook_code(view, snapshot), language="python")
+        show_code(words.notebook_code(view, snapshot))
         share.address_lines(snapshot, view)
     with own:
         own_ladder(snapshot)

@@ -9,6 +9,7 @@ from delphi_core.web import isoflop_view as views
 from delphi_core.web import isoflop_words as words
 from delphi_core.web import messages, share
 from delphi_core.web.charts import show_chart
+from delphi_core.web.code_block import show_code
 from delphi_core.web.loading import fitted, isoflop_chart
 from delphi_core.web.opening import opened
 from delphi_core.words import AMOUNTS
@@ -43,7 +44,7 @@ with messages.errors_in_words():
     with chart:
         figure, alt = isoflop_chart(snapshot, view.whole)
         options = {"on_select": "rerun", "selection_mode": "points", "key": "isoflop_chart"}
-        event = show_chart(figure, view, alt=alt, zoom=True, **options)
+        event = show_chart(figure, snapshot, view, alt=alt, zoom=True, **options)
         if not view.budgets and published is None:
             st.info("No budget is chosen, so nothing is fitted. Choose one above.")
         tables.clicked_run(isoflop.points, event)
@@ -59,6 +60,6 @@ with messages.errors_in_words():
         st.markdown("CSV at full precision.")
         if published is None:
             st.markdown("The points fitted again give the same coefficients, bit by bit:")
-            st.code(words.refit_code(view), language="python")
+            show_code(words.refit_code(view))
         share.address_lines(snapshot, view)
     st.caption(words.caption(snapshot, ladder, isoflop, published))

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 from scipy.stats import t
 
-from delphi_core.figures.theme import FITTED, GREY, MEASURED, TARGET, TEMPLATE, escaped, faint
+from delphi_core.figures.theme import FITTED, GREY, MEASURED, TARGET, escaped, faint, lay_out
 from delphi_core.words import flops_words
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def asymptote_figure(
         row=1,
         col=1,
         line={"color": GREY, "dash": "dot", "width": 1},
-        annotation={"text": f"{100 * level:g} % interval", "font": {"color": GREY}},
+        annotation={"text": f"{100 * level:g} % interval"},
     )
     if measured is not None:
         figure.add_hline(
@@ -97,13 +97,13 @@ def asymptote_figure(
             row=2,
             col=1,
             line={"color": MEASURED, "width": 1.5},
-            annotation={"text": f"measured {measured:.4f}", "font": {"color": MEASURED}},
+            annotation={"text": f"measured {measured:.4f}"},
         )
     if pinned is not None and pinned <= profile.asymptotes[-1]:
         # Beyond that no law has it, and a line there would press the curve flat.
         figure.add_vline(x=pinned, line={"color": TARGET, "width": 2, "dash": "dash"})
     words = f" ({escaped(unit)})" if unit else ""
-    figure.update_layout(template=TEMPLATE, height=560, hovermode="closest")
+    lay_out(figure, height=560, hovermode="closest")
     figure.update_xaxes(title_text=f"Irreducible loss E{words}", row=2, col=1)
     figure.update_xaxes(title_text="", row=1, col=1)
     figure.update_yaxes(title_text="Worse than the best (standard errors)", row=1, col=1)

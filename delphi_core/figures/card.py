@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from math import ceil
 from textwrap import wrap
+from typing import Any
 
 import plotly.graph_objects as go
 
-from delphi_core.figures.theme import escaped
+from delphi_core.figures.picture import CARD_WIDTH, Heading
 
-WIDTH, HEIGHT = 1200, 630
+WIDTH, HEIGHT = CARD_WIDTH, 630
 """Pixels; the shape that chats show without cutting anything off."""
 INK, PAPER, GRID, FAINT_INK = "#262730", "#ffffff", "#e3e5ea", "#5b616e"
-TITLE_SIZE, SOURCE_SIZE, AXIS_SIZE, LEGEND_SIZE = 28, 16, 16, 15
-TITLE_LETTERS, SOURCE_LETTERS = 62, 132
-"""How many letters a line of each has room for, in the widest fonts that browsers fall back to."""
-_TITLE_LINE, _SOURCE_LINE, _LEGEND_LINE = 38, 22, 27
+AXIS_SIZE, LEGEND_SIZE = 16, 15
+_LEGEND_LINE = 27
 _EDGE, _AXIS_ROOM = 32, 64
 _LETTER, _LEGEND_MARK = 9, 52
 
@@ -28,18 +27,17 @@ def card_figure(figure: go.Figure, *, title: str, source: str) -> go.Figure:
     figure
         The chart.
     title
-        What it shows, plain text; two lines of it at most.
+        What it shows, plain text.
     source
-        How it was got and as of when, plain text; two lines of it at most.
+        How it was got and as of when, plain text.
 
     Returns
     -------
     Figure
         1200 by 630 pixels, with a white background.
     """
-    finding = wrap(title, TITLE_LETTERS, max_lines=2, placeholder=" ...")
-    origin = wrap(source, SOURCE_LETTERS, max_lines=2, placeholder=" ...")
-    above = 62 + _TITLE_LINE * len(finding) + _SOURCE_LINE * len(origin)
+    heading = Heading(title, source)
+    above = heading.height
     below = _AXIS_ROOM + _LEGEND_LINE * _legend_lines(figure)
     card = go.Figure(figure)
     card.update_layout(
@@ -49,20 +47,8 @@ def card_figure(figure: go.Figure, *, title: str, source: str) -> go.Figure:
         paper_bgcolor=PAPER,
         plot_bgcolor=PAPER,
         font={"family": "sans-serif", "size": LEGEND_SIZE, "color": INK},
-        title={
-            "text": "<br>".join(f"<b>{escaped(line)}</b>" for line in finding),
-            "font": {"size": TITLE_SIZE},
-            "x": 0,
-            "xanchor": "left",
-            "pad": {"l": _EDGE},
-            # A title of two lines is hung up by its second.
-            "y": 1 - (30 + 21 * (len(finding) - 1)) / HEIGHT,
-            "yanchor": "top",
-            "subtitle": {
-                "text": "<br>".join(escaped(line) for line in origin),
-                "font": {"size": SOURCE_SIZE, "color": FAINT_INK},
-            },
-        },
+        title=heading.title(HEIGHT),
+        title_subtitle_font_color=FAINT_INK,
         margin={"t": above, "b": below, "l": _EDGE, "r": _EDGE},
         legend={
             "font": {"size": LEGEND_SIZE},
@@ -72,11 +58,11 @@ def card_figure(figure: go.Figure, *, title: str, source: str) -> go.Figure:
             "x": 0,
         },
     )
-    axis = {"gridcolor": GRID, "linecolor": FAINT_INK, "zerolinecolor": FAINT_INK}
-    card.update_xaxes(title_font_size=AXIS_SIZE, tickfont_size=LEGEND_SIZE, **axis)
-    card.update_yaxes(
-        title_font_size=AXIS_SIZE, title_standoff=12, tickfont_size=LEGEND_SIZE, **axis
-    )
+    axis: dict[str, Any] = {"gridcolor": GRID, "linecolor": FAINT_INK, "zerolinecolor": FAINT_INK}
+    axis |= {"title_font": {"size": AXIS_SIZE, "color": INK}}
+    axis |= {"tickfont": {"size": LEGEND_SIZE, "color": INK}}
+    card.update_xaxes(**axis)
+    card.update_yaxes(title_standoff=12, **axis)
     fold_titles(card, height=HEIGHT - above - below, letter=_LETTER)
     return card
 

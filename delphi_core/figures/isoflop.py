@@ -19,10 +19,10 @@ from delphi_core.figures.isoflop_extent import (
 from delphi_core.figures.isoflop_words import optimum_words, point_words
 from delphi_core.figures.theme import (
     GREY,
-    TEMPLATE,
     amount_axis,
     budget_colors,
     escaped,
+    lay_out,
     value_axis,
 )
 from delphi_core.records import run_names
@@ -83,8 +83,8 @@ def isoflop_figure(
         _add_published(figure, published, size)
     _add_left_out(figure, isoflop, size)
     title = AMOUNTS[isoflop.settings.x].capitalize()
-    figure.update_layout(
-        template=TEMPLATE,
+    lay_out(
+        figure,
         height=560,
         xaxis=amount_axis(amounts_covered(isoflop, published), title),
         yaxis=value_axis(value_range(isoflop, published), escaped(value_title), y),

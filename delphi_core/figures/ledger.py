@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from delphi_core.figures.theme import BUDGET_SCALE, GREY, TEMPLATE, escaped
+from delphi_core.figures.theme import BUDGET_SCALE, GREY, escaped, lay_out
 from delphi_core.words import count, flops_words, ratio_words
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def ledger_figure(ledger: pd.DataFrame) -> go.Figure:
     figure.add_hline(y=0, line={"color": GREY, "width": 1})
     largest = max(rows["ratio"], default=10.0)
     shown = [tick for tick in _TICKS if tick <= 1.5 * largest]
-    figure.update_layout(
-        template=TEMPLATE,
+    lay_out(
+        figure,
         height=480,
         xaxis={
             "type": "log",

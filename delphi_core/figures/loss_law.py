@@ -16,10 +16,10 @@ from delphi_core.figures.theme import (
     GREY,
     MEASURED,
     TARGET,
-    TEMPLATE,
     escaped,
     faint,
     flops_axis,
+    lay_out,
     value_axis,
 )
 from delphi_core.words import flops_words, ratio_words
@@ -80,8 +80,8 @@ def loss_law_figure(
     low, high = (min(seen), max(seen)) if seen else (0.0, 1.0)
     pad = 0.04 * (high - low) or 0.05
     axis = flops_axis(compute)
-    figure.update_layout(
-        template=TEMPLATE,
+    lay_out(
+        figure,
         height=660,
         hovermode="closest",
         legend={"y": -0.14},
@@ -217,7 +217,7 @@ def _add_held_out(
         name="held-out run, never fitted",
         text=labels,
         textposition="top right",
-        textfont={"color": MEASURED, "size": 13},
+        textfont={"size": 13},
         customdata=hover,
         hovertemplate="%{customdata}<extra></extra>",
         marker={"symbol": "circle", "size": 9, "color": MEASURED, "opacity": 0.85},

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import plotly.graph_objects as go
 
 from delphi_core.figures.recipes import RecipeLine, add_recipe
-from delphi_core.figures.theme import TEMPLATE, escaped, flops_axis, value_axis
+from delphi_core.figures.theme import escaped, flops_axis, lay_out, value_axis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,8 +45,8 @@ def metric_panel(panel: MetricPanel, compute: Sequence[float]) -> go.Figure:
     for place, line in panel.lines:
         seen += add_recipe(figure, line, place, compute)
     pad = 0.05 * (max(seen) - min(seen)) or 0.05
-    figure.update_layout(
-        template=TEMPLATE,
+    lay_out(
+        figure,
         height=430,
         legend={"y": -0.26},
         title={"text": escaped(panel.title), "x": 0.5, "xanchor": "center"},

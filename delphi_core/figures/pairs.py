@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from delphi_core.figures.recipes import recipe_style
-from delphi_core.figures.theme import GREY, TEMPLATE, escaped, flops_axis, value_axis
+from delphi_core.figures.theme import GREY, escaped, flops_axis, lay_out, value_axis
 from delphi_core.words import flops_words
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def pairs_figure(
         )
     pad = 0.06 * (max(seen) - min(seen)) or 0.05
     figure.add_hline(y=0.0, line={"color": GREY, "width": 1.5})
-    figure.update_layout(
-        template=TEMPLATE,
+    lay_out(
+        figure,
         height=480,
         xaxis=flops_axis(compute),
         yaxis=value_axis(

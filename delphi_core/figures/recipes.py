@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from delphi_core.figures.theme import GREY, TEMPLATE, escaped, faint, flops_axis, value_axis
+from delphi_core.figures.theme import GREY, escaped, faint, flops_axis, lay_out, value_axis
 from delphi_core.words import flops_words
 
 if TYPE_CHECKING:
@@ -95,8 +95,8 @@ def recipes_figure(
     pad = 0.04 * (high - low) or 0.05
     if at is not None:
         figure.add_trace(mark(at, (low - pad, high + pad)))
-    figure.update_layout(
-        template=TEMPLATE,
+    lay_out(
+        figure,
         height=560,
         xaxis=flops_axis(compute),
         yaxis=value_axis([low - pad, high + pad], escaped(value_title), "linear"),

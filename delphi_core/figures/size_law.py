@@ -11,11 +11,11 @@ from delphi_core.figures.theme import (
     FITTED,
     GREY,
     TARGET,
-    TEMPLATE,
     amount_axis,
     escaped,
     faint,
     flops_axis,
+    lay_out,
 )
 from delphi_core.words import AMOUNTS, amount_words, flops_words
 
@@ -128,8 +128,8 @@ def size_law_figure(
             )
         )
     symbol = "D*" if quantity == "tokens" else "N*"
-    figure.update_layout(
-        template=TEMPLATE,
+    lay_out(
+        figure,
         height=460,
         xaxis=flops_axis(compute),
         yaxis=amount_axis(seen, f"Optimal {noun} {symbol}"),

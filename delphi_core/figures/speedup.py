@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from delphi_core.figures.recipes import mark, recipe_style
-from delphi_core.figures.theme import GREY, TEMPLATE, escaped, faint, flops_axis
+from delphi_core.figures.theme import GREY, escaped, faint, flops_axis, lay_out
 from delphi_core.words import flops_words, ratio_words
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ def speed_up_figure(
     if at is not None:
         low, high = axis["range"]
         figure.add_trace(mark(at, (10**low, 10**high)))
-    figure.update_layout(
-        template=TEMPLATE,
+    lay_out(
+        figure,
         height=520,
         xaxis=flops_axis(compute, "Compute C of the recipe (FLOP)"),
         yaxis=axis,

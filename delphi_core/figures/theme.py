@@ -19,6 +19,12 @@ BUDGET_SCALE = ("#4f7fe0", "#1d9a94", "#a8842c", "#db5f47", "#b8589f")
 GREY = "#858b96"
 FITTED, MEASURED, TARGET = "#4f7fe0", "#db5f47", "#a8842c"
 """Colours of what was fitted, of what was measured and never fitted, and of what is asked for."""
+INK = "#000037"
+"""Colour of what is written: near black, and on a page whatever Streamlit's theme writes with.
+
+Streamlit's front end puts its darkest grey (its lightest, on dark) in the place of this one colour;
+what a figure leaves open is written in a grey with a contrast of 3.7 on white.
+"""
 
 TEMPLATE = go.layout.Template(
     layout={
@@ -32,6 +38,22 @@ TEMPLATE = go.layout.Template(
         "yaxis": {"zeroline": False, "automargin": True},
     }
 )
+
+
+def lay_out(figure: go.Figure, **layout: Any) -> None:
+    """Give a figure the look that all share, and the layout that is its own.
+
+    Parameters
+    ----------
+    figure
+        With all its panels.
+    **layout
+        As `Figure.update_layout` takes it.
+    """
+    figure.update_layout(template=TEMPLATE, font={"color": INK}, **layout)
+    ink = {"tickfont": {"color": INK}, "title": {"font": {"color": INK}}}
+    figure.update_xaxes(ink)
+    figure.update_yaxes(ink)
 
 
 def budget_colors(number: int) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from delphi_core.figures.theme import FITTED, GREY, MEASURED, TEMPLATE, escaped, faint
+from delphi_core.figures.theme import FITTED, GREY, MEASURED, escaped, faint, lay_out
 from delphi_core.figures.trajectory_axis import trajectory_axis
 from delphi_core.figures.trajectory_events import add_breaks, add_events, add_seams
 from delphi_core.words import amount_words, flops_words
@@ -97,7 +97,7 @@ def trajectory_figure(
             add_events(figure, inside, axis)
     if len(kept) and all_events:
         add_seams(figure, kept, axis)
-    figure.update_layout(template=TEMPLATE, height=660, legend={"y": -0.14})
+    lay_out(figure, height=660, legend={"y": -0.14})
     figure.update_xaxes(title_text=axis.title, row=2, col=1)
     first, last = axis.at(np.array(shown))
     if np.isfinite(first) and np.isfinite(last):

@@ -48,7 +48,7 @@ def add_breaks(figure: go.Figure, events: pd.DataFrame, axis: TrajectoryAxis) ->
             showarrow=False,
             xanchor="right",
             yanchor="top",
-            font={"size": 11, "color": TARGET},
+            font={"size": 11},
         )
 
 

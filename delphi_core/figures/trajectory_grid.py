@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from delphi_core.figures.theme import FITTED, GREY, MEASURED, TEMPLATE, escaped, faint
+from delphi_core.figures.theme import FITTED, GREY, MEASURED, escaped, faint, lay_out
 from delphi_core.figures.trajectory import thinned, within
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def trajectory_grid(
             **at,
         )
         figure.add_hline(y=0, line={"color": GREY, "width": 1}, **at)
-    figure.update_layout(template=TEMPLATE, height=130 * rows + 60, margin={"t": 30})
+    lay_out(figure, height=130 * rows + 60, margin={"t": 30})
     figure.update_yaxes(range=[-REACH_PCT, REACH_PCT], nticks=5)
     figure.update_annotations(font={"size": 11})
     return figure

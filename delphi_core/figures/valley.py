@@ -11,10 +11,10 @@ from plotly.subplots import make_subplots
 from delphi_core.figures.theme import (
     FITTED,
     GREY,
-    TEMPLATE,
     amount_axis,
     budget_colors,
     escaped,
+    lay_out,
 )
 from delphi_core.words import AMOUNTS, amount_words, flops_words
 
@@ -95,8 +95,8 @@ def valley_figure(
         _add_optimum(figure, plan, color, optimum, x)
     _add_key(figure)
     axis = _axis(curves, size, x)
-    figure.update_layout(
-        template=TEMPLATE,
+    lay_out(
+        figure,
         height=620,
         legend={"y": -0.16},
         xaxis=axis | {"title": {"text": ""}, "showticklabels": False},

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from delphi_core.figures.theme import FITTED, GREY, MEASURED, TEMPLATE
+from delphi_core.figures.theme import FITTED, GREY, MEASURED, lay_out
 from delphi_core.words import flops_words, ratio_words
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ def walk_forward_figure(
     figure.add_hline(y=0, line={"color": GREY, "width": 1})
     ticks = [1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000]
     shown = [tick for tick in ticks if tick <= 1.3 * max(ratios, default=10)]
-    figure.update_layout(
-        template=TEMPLATE,
+    lay_out(
+        figure,
         height=500,
         xaxis={
             "type": "log",

@@ -6,24 +6,35 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from delphi_core.figures.picture import picture_layout
+from delphi_core.web.chart_listener import listen_to_chart
+from delphi_core.web.headings import heading_of
+from delphi_core.web.page_index import page_of
 from delphi_core.web.view_state import ZOOM
-from delphi_core.web.zoom import listen_to_zoom, zoomed
+from delphi_core.web.zoom import zoomed
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     from streamlit.delta_generator import DeltaGenerator
 
+    from delphi_core.snapshot import Snapshot
     from delphi_core.web.view_state import ViewState
+
+PICTURE_SCALE = 2
+"""How much finer a saved picture is than it is laid out."""
 
 
 def show_chart(
     figure: go.Figure,
+    snapshot: Snapshot,
     view: ViewState,
     *,
     key: str,
     alt: str,
     place: DeltaGenerator | None = None,
     zoom: bool = False,
+    finding: str = "",
+    source: str = "",
     **options: Any,
 ) -> Any:
     """Show a chart; what Streamlit says of its selection.
@@ -32,7 +43,7 @@ def show_chart(
     ----------
     figure
         The chart.
-    view
+    snapshot, view
         What it shows.
     key, alt
         Of the chart, and what it says in words.
@@ -40,13 +51,37 @@ def show_chart(
         A container; by default the page.
     zoom
         Whether what a visitor zooms to is a part of the view; one chart a page.
+    finding, source
+        What a picture of it is headed by, plain text; by default the page's heading, and how the
+        view's numbers are got.
     **options
         Passed on to `st.plotly_chart`.
     """
     if zoom and getattr(view, ZOOM):
         # The figure may be one that all visitors share.
         figure = zoomed(figure, getattr(view, ZOOM))
-    shown = (place or st).plotly_chart(figure, key=key, alt=alt, **options)
-    if zoom:
-        listen_to_zoom(key)
+    place = place or st.container()
+    own_finding, own_source = _heading(snapshot, view)
+    picture = picture_layout(figure, finding or own_finding, source or own_source)
+    saved = {"filename": _file_name(view, key), "format": "png", "scale": PICTURE_SCALE}
+    saved |= {side: picture.pop(side) for side in ("width", "height")}
+    config = {"toImageButtonOptions": saved}
+    shown = place.plotly_chart(figure, key=key, alt=alt, config=config, **options)
+    with place:
+        listen_to_chart(key, picture, zoom=zoom)
     return shown
+
+
+def _heading(snapshot: Snapshot, view: ViewState) -> tuple[str, str]:
+    """What stands above a picture of a view's chart: its finding, and how it was got."""
+    page = page_of(view)
+    if page is None:
+        return "", ""
+    known = heading_of(snapshot.id, view) or page.generic_title(snapshot, view)
+    return known, f"{page.method(snapshot, view)} Snapshot of {snapshot.created_at[:10]}."
+
+
+def _file_name(view: ViewState, key: str) -> str:
+    page = page_of(view)
+    chart = key.removesuffix("_chart")
+    return chart if page is None else f"{page.file_stem(view)}_{chart}"

@@ -47,7 +47,7 @@ def valley(snapshot: Snapshot, view: PlannerView, shown: Shown) -> None:
         _nothing(shown)
         return
     figure, alt = chart
-    show_chart(figure, view, alt=alt, key="valley_chart", zoom=True)
+    show_chart(figure, snapshot, view, alt=alt, key="valley_chart", zoom=True)
     low, high = found.planner.sampled_tokens_per_param
     sampled = f"{low:.2g} to {high:.3g} tokens per parameter were sampled"
     _lines([words.SPENT, f"{words.EXTRAPOLATED} ({sampled}). {words.SEE_BACKTEST}"])

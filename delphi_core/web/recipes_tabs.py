@@ -30,7 +30,7 @@ def laws(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
     """Optima and laws of all on one chart, what to know beside it, and the verdict."""
     figure, alt = charts.laws_chart(snapshot, view)
     with _beside_warnings(found):
-        show_chart(figure, view, alt=alt, key="laws_chart", zoom=True)
+        show_chart(figure, snapshot, view, alt=alt, key="laws_chart", zoom=True)
     at = shown_flops(view, found)
     _lines(words.verdict(found, at))
     _notes(found)
@@ -48,7 +48,7 @@ def speed_up(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
         return
     figure, alt = chart
     with _beside_warnings(found):
-        show_chart(figure, view, alt=alt, key="speed_up_chart", zoom=True)
+        show_chart(figure, snapshot, view, alt=alt, key="speed_up_chart", zoom=True)
     _lines(words.verdict(found, at))
     _notes(found)
     tables.speed_ups(snapshot, speed_ups(view, found))
@@ -68,7 +68,8 @@ def pairs(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
         )
         return
     figure, alt = chart
-    show_chart(figure, view, alt=alt, key="pairs_chart", zoom=True)
+    finding = f"Runs of the width, tokens and batch of a run of {found.base.ladder.title}"
+    show_chart(figure, snapshot, view, alt=alt, key="pairs_chart", zoom=True, finding=finding)
     _lines(words.pairs_verdict(found))
     tables.pairs(snapshot, recipe_tables.pairs_table(found))
 
@@ -90,7 +91,8 @@ def metrics(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
     places = st.columns(2) * len(panels)
     for number, (place, panel) in enumerate(zip(places, panels, strict=False)):
         alt = recipe_words.metric_panel_alt(panel)
-        place.plotly_chart(metric_panel(panel, compute), alt=alt, key=f"metric_chart_{number}")
+        figure, key = metric_panel(panel, compute), f"metric_chart_{number}"
+        show_chart(figure, snapshot, view, alt=alt, key=key, place=place, finding=panel.title)
     lines = ["One way of fitting in every metric; E, A and the unit belong to the metric."]
     if view.pinned is not None:
         lines.append(f"E is pinned at {view.pinned:g} in {view.metric} only, and fitted elsewhere.")

@@ -13,6 +13,7 @@ from delphi_core.web import scaling_tables as tables
 from delphi_core.web import scaling_words as words
 from delphi_core.web import share
 from delphi_core.web.charts import show_chart
+from delphi_core.web.code_block import show_code
 from delphi_core.web.downloads import scaling_forecasts
 from delphi_core.web.messages import plain
 from delphi_core.web.scaling_fits import (
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 def loss(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     """Loss against compute, the verdict, and the forecasts."""
     figure, alt = charts.loss_chart(snapshot, view)
-    show_chart(figure, view, alt=alt, key="loss_chart", zoom=True)
+    show_chart(figure, snapshot, view, alt=alt, key="loss_chart", zoom=True)
     _lines(words.verdict(fitted, view.target_flops))
     if fitted.law is not None:
         table = scaling_forecasts(view, fitted, fitted.law)
@@ -44,13 +45,23 @@ def loss(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
 
 def size(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     """Optimal tokens and parameters against compute."""
+    ladder = snapshot.ladder(view.ladder)
     quantities: tuple[Literal["tokens", "params"], ...] = ("tokens", "params")
     for place, quantity in zip(st.columns(2), quantities, strict=True):
         figure, alt = charts.size_chart(snapshot, view, quantity)
-        # A view has one zoom: that of the chart on its card.
-        first = quantity == quantities[0]
-        show_chart(figure, view, alt=alt, key=f"{quantity}_chart", place=place, zoom=first)
-    noun = AMOUNTS[snapshot.ladder(view.ladder).params_column]
+        finding = f"{ladder.title}: optimal {quantity} against compute"
+        show_chart(
+            figure,
+            snapshot,
+            view,
+            alt=alt,
+            key=f"{quantity}_chart",
+            place=place,
+            # A view has one zoom: that of the chart on its card.
+            zoom=quantity == quantities[0],
+            finding=finding,
+        )
+    noun = AMOUNTS[ladder.params_column]
     _lines(words.size_verdict(fitted, noun, view.target_flops))
     tables.optima(fitted.optima, noun)
 
@@ -66,7 +77,8 @@ def asymptote(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
         )
         return
     figure, alt = chart
-    show_chart(figure, view, alt=alt, key="asymptote_chart", zoom=True)
+    finding = f"{snapshot.title(view.ladder)}: irreducible loss, and the forecast that hangs on it"
+    show_chart(figure, snapshot, view, alt=alt, key="asymptote_chart", zoom=True, finding=finding)
     flops = charts.asymptote_flops(view, law, fitted)
     _lines(words.asymptote_verdict(snapshot.ladder(view.ladder), view, law, flops))
 
@@ -96,7 +108,8 @@ def walk_forward(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
         st.info("Walk-forward needs five budgets with an optimum: four to fit and one to meet.")
         return
     figure, alt = chart
-    show_chart(figure, view, alt=alt, key="walk_chart", zoom=True)
+    finding = f"{snapshot.title(view.ladder)}: errors of forecasts from fewer budgets"
+    show_chart(figure, snapshot, view, alt=alt, key="walk_chart", zoom=True, finding=finding)
     law = profiled(snapshot, view.fit)
     lines = [words.CHOICE]
     if view.pinned is not None:
@@ -115,7 +128,7 @@ def download(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     if view.method != PUBLISHED:
         st.markdown("The points fitted again give the same law, bit by bit:")
         x = snapshot.ladder(view.ladder).default_x
-        st.code(words.refit_code(view, x), language="python")
+        show_code(words.refit_code(view, x))
     share.address_lines(snapshot, view)
 
 

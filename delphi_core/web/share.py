@@ -17,6 +17,7 @@ from delphi_core.web.addresses import (
     pandas_line,
     r_line,
 )
+from delphi_core.web.code_block import show_code
 from delphi_core.web.data_answer import citation
 from delphi_core.web.data_request import data_query
 from delphi_core.web.headings import plain_heading
@@ -97,13 +98,13 @@ def address_lines(snapshot: Snapshot, view: ViewState) -> None:
         return
     st.markdown("The same tables by their addresses, in Python, in R and in a shell:")
     lines = [pandas_line(address, name) for name, address in addresses.items()]
-    _code("\n".join(["import pandas as pd", *lines]), "lines_pandas")
-    _code("\n".join(r_line(address, name) for name, address in addresses.items()), "lines_r")
+    show_code("\n".join(["import pandas as pd", *lines]), "lines_pandas")
+    show_code("\n".join(r_line(address, name) for name, address in addresses.items()), "lines_r")
     lines = [
         curl_line(address, f"{page.file_name(view, name)}.csv")
         for name, address in addresses.items()
     ]
-    _code("\n".join(lines), "lines_curl")
+    show_code("\n".join(lines), "lines_curl")
 
 
 def _makers(
@@ -139,13 +140,7 @@ def _copied(title: str, texts: dict[str, str]) -> None:
     """Texts that can be copied, under a title."""
     st.markdown(f"**{title}**")
     for key, text in texts.items():
-        _code(text, key)
-
-
-def _code(text: str, key: str) -> None:
-    """A text with a button that copies it; in no colours, some of which are hard to read."""
-    with st.container(key=key):
-        st.code(text, language=None, wrap_lines=True)
+        show_code(text, key)
 
 
 def _csv(make: Callable[[], pd.DataFrame]) -> str:

@@ -58,7 +58,15 @@ def record(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
     if not len(table):
         st.info("This snapshot holds no published forecasts (published_forecasts.csv).")
         return
-    show_chart(ledger_figure(table), view, alt=ledger_alt(table), key="record_chart")
+    show_chart(
+        ledger_figure(table),
+        snapshot,
+        view,
+        alt=ledger_alt(table),
+        key="record_chart",
+        finding="Published forecasts, and how far what was measured lies off them",
+        source=f"Forecasts on record. Snapshot of {snapshot.created_at[:10]}.",
+    )
     st.markdown("\n".join(f"- {plain(line)}" for line in _lines(table)))
     show = partial(st.dataframe, hide_index=True, placeholder="–")
     scores = "Scores by extrapolation ratio"

@@ -9,10 +9,12 @@ import streamlit as st
 from delphi_core.figures.trajectory_grid import REACH_PCT
 from delphi_core.fits.backtest import DEFAULT_FORECASTER, summary
 from delphi_core.fits.live import false_alarm_rate
+from delphi_core.trajectories import target_named
 from delphi_core.web import share
 from delphi_core.web import trajectory_charts as charts
 from delphi_core.web import trajectory_words as words
 from delphi_core.web.charts import show_chart
+from delphi_core.web.code_block import show_code
 from delphi_core.web.grid import show_table
 from delphi_core.web.messages import plain
 from delphi_core.web.trajectory_fits import (
@@ -62,7 +64,7 @@ _COLUMNS = {
 def curve(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
     """Forecast and measured curve, and the verdict."""
     figure, alt = charts.curve_chart(snapshot, view)
-    show_chart(figure, view, alt=alt, key="curve_chart", zoom=True)
+    show_chart(figure, snapshot, view, alt=alt, key="curve_chart", zoom=True)
     lines = [line for line in words.verdict(shown, snapshot) if line]
     st.markdown("\n".join(f"- {plain(line)}" for line in lines))
 
@@ -100,7 +102,8 @@ def subsets(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
         st.info("The rungs have no other metric, so this is all that is public.")
         return
     figure, alt = charts.subsets_chart(view, found)
-    show_chart(figure, view, alt=alt, key="grid_chart")
+    finding = f"{target_named(snapshot, view.target).run}: every metric off its forecast (%)"
+    show_chart(figure, snapshot, view, alt=alt, key="grid_chart", finding=finding)
     ahead = int((table["error_pct"] < 0).sum())
     st.markdown(
         plain(
@@ -147,7 +150,7 @@ def download(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
         return
     share.download_buttons(snapshot, view)
     st.markdown("CSV at full precision. The same forecast in a notebook:")
-    st.code(words.refit_code(view), language="python")
+    show_code(words.refit_code(view))
     share.address_lines(snapshot, view)
 
 

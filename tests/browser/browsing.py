@@ -59,6 +59,10 @@ _DRAWN = """() => {
     (key, value) => key.startsWith('_') ? undefined : value,
   );
 }"""
+_SIDEWAYS = """() => Math.max(
+  ...[document.scrollingElement, document.querySelector('[data-testid=stMain]')]
+    .map(part => part.scrollWidth - part.clientWidth)
+)"""
 _REDRAWN = f"""before => {{
   const drawn = ({_DRAWN})();
   return drawn && drawn !== before && document.querySelector('{SETTLED}') !== null;
@@ -207,6 +211,11 @@ class Visit:
         if chart:
             self.page.locator(f"{CHART} .main-svg").first.wait_for(state="attached")
         return self
+
+    @property
+    def sideways(self) -> int:
+        """Pixels by which the page can be scrolled sideways."""
+        return int(self.page.evaluate(_SIDEWAYS))
 
     @property
     def url(self) -> str:

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import delphi_core as dc
-from delphi_core.figures.card import SOURCE_LETTERS, TITLE_LETTERS, card_figure
+from delphi_core.figures.card import card_figure
 from delphi_core.figures.isoflop import isoflop_figure
+from delphi_core.figures.picture import FINDING_LETTERS, SOURCE_LETTERS
 
 MACRO = "eval/paloma/macro_loss"
 
@@ -32,7 +33,7 @@ def test_any_title_stays_text_and_takes_two_lines_at_most(title, source):
     assert len(lines) <= 2
     bare = "".join(lines).replace("<b>", "").replace("</b>", "")
     assert not set(bare) & set("<>")
-    assert len(lines) < 2 or len(bare) <= 6 * 2 * TITLE_LETTERS
+    assert len(lines) < 2 or len(bare) <= 6 * 2 * FINDING_LETTERS
     below = (card.layout.title.subtitle.text or "").split("<br>")
     assert len(below) <= 2
     assert not set("".join(below)) & set("<>")
