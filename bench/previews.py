@@ -19,7 +19,7 @@ from bench.first_chart import ROOT, served
 from bench.harness import Aim, NotMeasuredError, Row, by_turns, clocked
 from delphi_core.web.cards import figure_of, find_chromium
 from delphi_core.web.links import read_link
-from delphi_core.web.preview_pages import PAGES
+from delphi_core.web.page_index import PAGES
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

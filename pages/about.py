@@ -6,15 +6,13 @@ import streamlit as st
 import delphi_core as dc
 from delphi_core.citation import Citation
 from delphi_core.web import messages
-from delphi_core.web.about_words import CONVENTIONS, LICENCE, METHODS
-from delphi_core.web.loading import kept_snapshot
-from delphi_core.web.messages import snapshot_notice
+from delphi_core.web.about_view import AboutView
+from delphi_core.web.about_words import CONVENTIONS, HEADING, LICENCE, METHODS
+from delphi_core.web.opening import opened
 
 with messages.errors_in_words():
-    kept = kept_snapshot()
-    snapshot = kept.snapshot
-    st.title("How the numbers come about, and how to cite them")
-    snapshot_notice(kept)
+    snapshot, _, headline = opened(AboutView)
+    headline.title(HEADING)
     st.markdown(
         "Scaling ladders of the [Marin](https://github.com/marin-community/marin) project: its "
         "public forecasts made checkable, with honest bands, also where they fail."

@@ -62,18 +62,28 @@ def card_figure(figure: go.Figure, *, title: str, source: str) -> go.Figure:
     axis |= {"title_font": {"size": AXIS_SIZE, "color": INK}}
     axis |= {"tickfont": {"size": LEGEND_SIZE, "color": INK}}
     card.update_xaxes(**axis)
-    card.update_yaxes(**axis)
-    height = HEIGHT - above - below
-    card.for_each_yaxis(lambda y: _fold(y, height))
+    card.update_yaxes(title_standoff=12, **axis)
+    fold_titles(card, height=HEIGHT - above - below, letter=_LETTER)
     return card
 
 
-def _fold(axis: go.layout.YAxis, height: float) -> None:
-    """Break the title of an axis where its panel is too low for it."""
-    if axis.title.text:
-        low, high = axis.domain or (0, 1)
-        letters = max(8, int((high - low) * height / _LETTER))
-        axis.title.text = "<br>".join(wrap(axis.title.text, letters, break_long_words=False))
+def fold_titles(figure: go.Figure, *, height: float, letter: float) -> None:
+    """Break the titles of value axes where their panels are too low for them.
+
+    Parameters
+    ----------
+    figure
+        The chart, which is changed.
+    height
+        Of all panels together, pixels.
+    letter
+        Width of a letter of a title, pixels.
+    """
+    for axis in figure.select_yaxes():
+        if axis.title.text:
+            low, high = axis.domain or (0, 1)
+            letters = max(8, int((high - low) * height / letter))
+            axis.title.text = "<br>".join(wrap(axis.title.text, letters, break_long_words=False))
 
 
 def _legend_lines(figure: go.Figure) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+HEADING = "How the numbers come about, and how to cite them"
+
 METHODS = r"""
 **IsoFLOP curves.** In each budget, a parabola (or a cubic) of the loss in $x = \log_{10}$ of tokens
 or size, by least squares; the optimum is its vertex (its local minimum):

@@ -48,11 +48,11 @@ def page_link(base: str, path: str, query: Mapping[str, Sequence[str]]) -> str:
     base
         As `base_address` or `base_url` gives it.
     path
-        Of the page; empty for the first one.
+        Of the page, such as /scaling.
     query
         As `ViewState.to_query` gives it.
     """
-    return _with_query(f"{base}/{path}", query)
+    return _with_query(f"{base}{path}", query)
 
 
 def data_address(base: str, table: str, query: Mapping[str, Sequence[str]], ending: str) -> str:

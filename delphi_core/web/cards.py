@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from delphi_core.errors import DelphiError
+from delphi_core.errors import DelphiError, FitError
 from delphi_core.figures.card import card_figure
 from delphi_core.web.background import Workroom
 from delphi_core.web.links import CARD_PATH, LONGEST_QUERY, PAGE_PARAMETER, read_link, read_query
-from delphi_core.web.preview_pages import PAGES, made_heading
+from delphi_core.web.page_index import PAGES
 from delphi_core.web.view_state import ZOOM
 from delphi_core.web.zoom import zoomed
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from delphi_core.web.links import Link
-    from delphi_core.web.preview_pages import PreviewPage
+    from delphi_core.web.page_index import Page
     from delphi_core.web.view_state import Query, ViewState
 
 LOG = logging.getLogger(__name__)
@@ -131,13 +131,14 @@ class Cards:
 def figure_of(link: Link) -> go.Figure:
     """The chart of a link's view, laid out as its card."""
     page, snapshot, view = link.page, link.snapshot, link.view
-    if page.chart is None:
-        raise ValueError(f"{page.path} has no chart.")
-    figure, _ = page.chart(snapshot, view)
+    chart = None if page.chart is None else page.chart(snapshot, view)
+    if chart is None:
+        raise FitError(f"{link.address} has no chart.")
+    figure, _ = chart
     if zoom := getattr(view, ZOOM, ""):
         figure = zoomed(figure, zoom)
     source = f"{page.method(snapshot, view)} Snapshot of {snapshot.created_at[:10]}."
-    return card_figure(figure, title=made_heading(page, snapshot, view), source=source)
+    return card_figure(figure, title=page.heading(snapshot, view), source=source)
 
 
 def find_chromium() -> str | None:
@@ -187,7 +188,7 @@ async def card(request: Request) -> Response:
     return _picture(static_card(), STATIC_CACHING, known)
 
 
-async def _answer(page: PreviewPage, query: Query, known: str) -> Response:
+async def _answer(page: Page, query: Query, known: str) -> Response:
     """The card of a view, drawn if it has not been yet; those that need no drawing at once."""
     own = cards()
     if page.chart is None or not own.can_draw:

@@ -74,12 +74,10 @@ def show_chart(
 
 def _heading(snapshot: Snapshot, view: ViewState) -> tuple[str, str]:
     """What stands above a picture of a view's chart: its finding, and how it was got."""
-    from delphi_core.web.preview_pages import PAGES, generic_title
-
-    page = next((page for page in PAGES.values() if isinstance(view, page.view)), None)
+    page = page_of(view)
     if page is None:
         return "", ""
-    known = heading_of(snapshot.id, view) or generic_title(page, snapshot, view)
+    known = heading_of(snapshot.id, view) or page.generic_title(snapshot, view)
     return known, f"{page.method(snapshot, view)} Snapshot of {snapshot.created_at[:10]}."
 
 

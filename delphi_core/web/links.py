@@ -10,7 +10,7 @@ from delphi_core.web.loading import kept_snapshot
 
 if TYPE_CHECKING:
     from delphi_core.snapshot import Snapshot
-    from delphi_core.web.preview_pages import PreviewPage
+    from delphi_core.web.page_index import Page
     from delphi_core.web.view_state import Query, ViewState
 
 LONGEST_QUERY = 8_000
@@ -37,7 +37,7 @@ class Link:
         The shortest query that opens the view.
     """
 
-    page: PreviewPage
+    page: Page
     snapshot: Snapshot
     view: ViewState
     query: Query
@@ -72,7 +72,7 @@ def read_query(text: bytes) -> Query:
         return {}
 
 
-def read_link(page: PreviewPage, query: Query) -> Link:
+def read_link(page: Page, query: Query) -> Link:
     """The link to the view that a query of a page opens.
 
     Raises

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from delphi_core.figures.valley import valley_alt, valley_figure
 from delphi_core.fits.recipe import RECIPE_LADDER
 from delphi_core.plan_documents import NO_RECIPE, plan_json, plan_yaml
 from delphi_core.plan_tables import recipe_notes
 from delphi_core.recipe_check import recipe_check, recipe_verdict
+from delphi_core.web import planner_charts as charts
 from delphi_core.web import planner_tables as tables
 from delphi_core.web import planner_words as words
 from delphi_core.web import share
+from delphi_core.web.charts import show_chart
 from delphi_core.web.messages import plain
 from delphi_core.web.planner_fits import backtested
 
@@ -41,18 +42,12 @@ def plan(snapshot: Snapshot, view: PlannerView, shown: Shown) -> None:
 
 def valley(snapshot: Snapshot, view: PlannerView, shown: Shown) -> None:
     """What smaller models trained longer, and larger ones, cost."""
-    found = shown.plan
-    if found is None or not len(found.valley):
+    found, chart = shown.plan, charts.chart_of(snapshot, view)
+    if found is None or chart is None:
         _nothing(shown)
         return
-    curves = [(own, found.curve(own)) for own in found.plans]
-    figure = valley_figure(
-        curves,
-        value_title=snapshot.value_title(view.metric),
-        size=found.ladder.params_column,
-        x=view.x,
-    )
-    st.plotly_chart(figure, alt=valley_alt(curves), key="valley_chart")
+    figure, alt = chart
+    show_chart(figure, snapshot, view, alt=alt, key="valley_chart", zoom=True)
     low, high = found.planner.sampled_tokens_per_param
     sampled = f"{low:.2g} to {high:.3g} tokens per parameter were sampled"
     _lines([words.SPENT, f"{words.EXTRAPOLATED} ({sampled}). {words.SEE_BACKTEST}"])

@@ -55,6 +55,8 @@ class PlannerView(ViewState):
         What the valley is drawn against: overtraining (default) or size.
     tab
         Which tab is open: plan (default), valley, recipe, backtest or download.
+    zoom
+        What the chart is zoomed to: x from, x to, y from, y to; empty, the default, for all of it.
     """
 
     ladder: str
@@ -69,6 +71,7 @@ class PlannerView(ViewState):
     hidden: str
     x: ValleyX
     tab: str
+    zoom: str = ""
 
     @classmethod
     def read(cls, query: Query, snapshot: Snapshot) -> tuple[PlannerView, list[str]]:
@@ -100,6 +103,7 @@ class PlannerView(ViewState):
             asked.words("hidden"),
             cast("ValleyX", asked.one("x", VALLEY_X, VALLEY_X[0])),
             asked.one("tab", TABS, TABS[0]),
+            asked.zoom(),
         )
         return view, asked.notices
 

@@ -19,14 +19,14 @@ from delphi_core.web.background import Allowance, Workroom
 from delphi_core.web.base_url import base_url
 from delphi_core.web.headings import heading_of
 from delphi_core.web.links import read_link, read_query
-from delphi_core.web.preview_pages import PAGES, generic_title, made_heading
+from delphi_core.web.page_index import PAGES
 from delphi_core.web.tags import SITE, Preview, head_tags, with_tags
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from delphi_core.web.links import Link
-    from delphi_core.web.preview_pages import PreviewPage
+    from delphi_core.web.page_index import Page
 
 LOG = logging.getLogger(__name__)
 READ_SECONDS = 1.5
@@ -141,7 +141,7 @@ def _is_page(start: Message) -> bool:
     return start["status"] == 200 and html and "content-encoding" not in headers
 
 
-async def _preview(page: PreviewPage, scope: Scope) -> Preview:
+async def _preview(page: Page, scope: Scope) -> Preview:
     """Preview of a link to a page; of the page as such where the link is not read in time."""
     query = read_query(scope["query_string"])
     reading = READING.submit(read_link, page, query)
@@ -158,15 +158,15 @@ async def _preview(page: PreviewPage, scope: Scope) -> Preview:
         _make_heading(link)
     snapshot = link.snapshot
     return Preview(
-        heading or generic_title(page, snapshot, link.view),
+        heading or page.generic_title(snapshot, link.view),
         f"{page.method(snapshot, link.view)} Snapshot {snapshot.id} of {snapshot.created_at[:10]}.",
         f"{base}{link.address}" if base else "",
         f"{base}{link.card}" if base else "",
     )
 
 
-def _of_page(page: PreviewPage) -> Preview:
-    return Preview(f"{page.name} - {SITE}", "Scaling ladders of the Marin project.")
+def _of_page(page: Page) -> Preview:
+    return Preview(f"{page.title} - {SITE}", "Scaling ladders of the Marin project.")
 
 
 def _make_heading(link: Link) -> None:
@@ -177,6 +177,6 @@ def _make_heading(link: Link) -> None:
 
 def _logged_heading(link: Link) -> None:
     try:
-        made_heading(link.page, link.snapshot, link.view)
+        link.page.heading(link.snapshot, link.view)
     except Exception:
         LOG.exception("no heading of %s", link.address)

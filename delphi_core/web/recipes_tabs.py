@@ -9,25 +9,16 @@ import streamlit as st
 from delphi_core import recipe_tables
 from delphi_core.figures import recipe_words
 from delphi_core.figures.metric_panel import MetricPanel, metric_panel
-from delphi_core.figures.pairs import pairs_figure
-from delphi_core.figures.recipes import recipes_figure
-from delphi_core.figures.speedup import speed_up_figure
+from delphi_core.web import recipes_charts as charts
 from delphi_core.web import recipes_tables as tables
 from delphi_core.web import recipes_words as words
 from delphi_core.web import share
+from delphi_core.web.charts import show_chart
 from delphi_core.web.messages import plain
-from delphi_core.web.recipes_fits import (
-    law_lines,
-    metrics_fitted,
-    recipe_line,
-    shown_flops,
-    speed_up_lines,
-    speed_ups,
-)
+from delphi_core.web.recipes_fits import metrics_fitted, recipe_line, shown_flops, speed_ups
 from delphi_core.web.recipes_view import offered_laws
 
 if TYPE_CHECKING:
-    import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
 
     from delphi_core.recipes import Recipes
@@ -37,42 +28,38 @@ if TYPE_CHECKING:
 
 def laws(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
     """Optima and laws of all on one chart, what to know beside it, and the verdict."""
-    published = _published(snapshot, view)
-    lines, at = law_lines(found), shown_flops(view, found)
-    figure = recipes_figure(
-        lines, value_title=snapshot.value_title(view.metric), published=published, at=at
-    )
+    figure, alt = charts.laws_chart(snapshot, view)
     with _beside_warnings(found):
-        st.plotly_chart(figure, alt=recipe_words.recipes_alt(lines, published), key="laws_chart")
+        show_chart(figure, snapshot, view, alt=alt, key="laws_chart", zoom=True)
+    at = shown_flops(view, found)
     _lines(words.verdict(found, at))
     _notes(found)
-    if published is not None and at is not None:
+    if view.published and at is not None:
         _published_table(snapshot, view, found, at)
 
 
 def speed_up(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
     """Speed-up over the base against compute."""
-    lines, at = speed_up_lines(snapshot, view.choice), shown_flops(view, found)
-    if not lines:
+    chart, at = charts.speed_up_chart(snapshot, view), shown_flops(view, found)
+    if chart is None:
         with _beside_warnings(found):
             st.info("No two laws to compare: choose a ladder that has one.")
         _lines(words.verdict(found, at))
         return
-    base = found.base.ladder.title
-    figure = speed_up_figure(lines, base=base, at=at)
+    figure, alt = chart
     with _beside_warnings(found):
-        st.plotly_chart(figure, alt=recipe_words.speed_up_alt(lines, base), key="speed_up_chart")
+        show_chart(figure, snapshot, view, alt=alt, key="speed_up_chart", zoom=True)
     _lines(words.verdict(found, at))
     _notes(found)
     tables.speed_ups(snapshot, speed_ups(view, found))
-    if _published(snapshot, view) is not None and at is not None:
+    if view.published and at is not None:
         _published_table(snapshot, view, found, at)
 
 
 def pairs(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
     """Runs of equal width, tokens and batch."""
-    table = recipe_tables.pairs_table(found)
-    if not len(table):
+    chart = charts.pairs_chart(snapshot, view)
+    if chart is None:
         st.info(
             plain(
                 f"No finished run of the sweep of {found.base.ladder.title} has the width, tokens "
@@ -80,15 +67,11 @@ def pairs(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
             )
         )
         return
-    base, lines = found.base.ladder.title, []
-    for place, recipe in enumerate(found.fitted):
-        own = table[table["ladder"] == recipe.ladder.ladder]
-        if len(own):
-            lines.append((recipe.ladder.title, place, own))
-    figure = pairs_figure(lines, base=base, unit=snapshot.unit(view.metric))
-    st.plotly_chart(figure, alt=recipe_words.pairs_alt(lines, base), key="pairs_chart")
+    figure, alt = chart
+    finding = f"Runs of the width, tokens and batch of a run of {found.base.ladder.title}"
+    show_chart(figure, snapshot, view, alt=alt, key="pairs_chart", zoom=True, finding=finding)
     _lines(words.pairs_verdict(found))
-    tables.pairs(snapshot, table)
+    tables.pairs(snapshot, recipe_tables.pairs_table(found))
 
 
 def metrics(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
@@ -108,7 +91,8 @@ def metrics(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
     places = st.columns(2) * len(panels)
     for number, (place, panel) in enumerate(zip(places, panels, strict=False)):
         alt = recipe_words.metric_panel_alt(panel)
-        place.plotly_chart(metric_panel(panel, compute), alt=alt, key=f"metric_chart_{number}")
+        figure, key = metric_panel(panel, compute), f"metric_chart_{number}"
+        show_chart(figure, snapshot, view, alt=alt, key=key, place=place, finding=panel.title)
     lines = ["One way of fitting in every metric; E, A and the unit belong to the metric."]
     if view.pinned is not None:
         lines.append(f"E is pinned at {view.pinned:g} in {view.metric} only, and fitted elsewhere.")
@@ -143,12 +127,6 @@ SHOWN = {
     "table": table,
     "download": download,
 }
-
-
-def _published(snapshot: Snapshot, view: RecipesView) -> pd.DataFrame | None:
-    """The published laws of a view; None where it shows none."""
-    rows = offered_laws(snapshot, view.metric)
-    return rows[rows["id"].isin(view.published)] if view.published else None
 
 
 def _published_table(

@@ -62,6 +62,8 @@ class RecipesView(ViewState):
         Published laws laid over, as `published_recipe_laws` names them; none by default.
     tab
         Which tab is open: laws (default), speed-up, pairs, metrics, table or download.
+    zoom
+        What the chart is zoomed to: x from, x to, y from, y to; empty, the default, for all of it.
     """
 
     base: str
@@ -72,6 +74,7 @@ class RecipesView(ViewState):
     flops: str
     published: tuple[str, ...]
     tab: str
+    zoom: str = ""
 
     @classmethod
     def read(cls, query: Query, snapshot: Snapshot) -> tuple[RecipesView, list[str]]:
@@ -105,6 +108,7 @@ class RecipesView(ViewState):
             asked.words("flops"),
             asked.some("published", laws),
             asked.one("tab", TABS, TABS[0]),
+            asked.zoom(),
         )
         return view, asked.notices
 
@@ -187,6 +191,12 @@ def default_ladders(snapshot: Snapshot, base: str, metric: str) -> tuple[str, ..
 def offered_laws(snapshot: Snapshot, metric: str) -> pd.DataFrame:
     """Published laws of a metric."""
     return published_recipe_laws(snapshot, metric)
+
+
+def published_laws(snapshot: Snapshot, view: RecipesView) -> pd.DataFrame | None:
+    """The published laws that a view lays over; None where it has none."""
+    rows = offered_laws(snapshot, view.metric)
+    return rows[rows["id"].isin(view.published)] if view.published else None
 
 
 @lru_cache(maxsize=500)

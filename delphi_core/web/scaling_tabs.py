@@ -50,8 +50,17 @@ def size(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     for place, quantity in zip(st.columns(2), quantities, strict=True):
         figure, alt = charts.size_chart(snapshot, view, quantity)
         finding = f"{ladder.title}: optimal {quantity} against compute"
-        key = f"{quantity}_chart"
-        show_chart(figure, snapshot, view, alt=alt, key=key, place=place, finding=finding)
+        show_chart(
+            figure,
+            snapshot,
+            view,
+            alt=alt,
+            key=f"{quantity}_chart",
+            place=place,
+            # A view has one zoom: that of the chart on its card.
+            zoom=quantity == quantities[0],
+            finding=finding,
+        )
     noun = AMOUNTS[ladder.params_column]
     _lines(words.size_verdict(fitted, noun, view.target_flops))
     tables.optima(fitted.optima, noun)
@@ -69,7 +78,7 @@ def asymptote(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
         return
     figure, alt = chart
     finding = f"{snapshot.title(view.ladder)}: irreducible loss, and the forecast that hangs on it"
-    show_chart(figure, snapshot, view, alt=alt, key="asymptote_chart", finding=finding)
+    show_chart(figure, snapshot, view, alt=alt, key="asymptote_chart", zoom=True, finding=finding)
     flops = charts.asymptote_flops(view, law, fitted)
     _lines(words.asymptote_verdict(snapshot.ladder(view.ladder), view, law, flops))
 
@@ -100,7 +109,7 @@ def walk_forward(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
         return
     figure, alt = chart
     finding = f"{snapshot.title(view.ladder)}: errors of forecasts from fewer budgets"
-    show_chart(figure, snapshot, view, alt=alt, key="walk_chart", finding=finding)
+    show_chart(figure, snapshot, view, alt=alt, key="walk_chart", zoom=True, finding=finding)
     law = profiled(snapshot, view.fit)
     lines = [words.CHOICE]
     if view.pinned is not None:

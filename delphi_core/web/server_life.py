@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from delphi_core.web.cards import cards
 from delphi_core.web.links import read_link
-from delphi_core.web.preview_pages import PAGES
+from delphi_core.web.page_index import PAGES
 from delphi_core.web.previews import READING
 
 if TYPE_CHECKING:

@@ -57,10 +57,12 @@ def share_popover(snapshot: Snapshot, view: ViewState, heading: str) -> None:
         shared = snapshot.shared if isinstance(snapshot, SnapshotWithOwn) else snapshot
         cited = citation(shared, page, view, _base(page), plain_heading(heading))
         _copied("Link", {"share_link": cited.link})
-        _copied("Embed", {"share_embed": embed_code(cited.link, cited.title)})
+        if page.chart is not None:
+            _copied("Embed", {"share_embed": embed_code(cited.link, cited.title)})
         addresses = _addresses(shared, page, view)
         tables = {f"share_{name}": address for name, address in addresses.items()}
-        _copied("Tables (CSV; .json and .metadata.json as well)", tables)
+        if tables:
+            _copied("Tables (CSV; .json and .metadata.json as well)", tables)
         _copied("Cite", {"share_text": cited.text, "share_bibtex": cited.bibtex})
 
 
@@ -124,7 +126,7 @@ def _addresses(snapshot: Snapshot, page: Page, view: ViewState) -> dict[str, str
 
 def _base(page: Page) -> str:
     """What addresses begin with: as the operator says, or as this visit reached the server."""
-    return base_address((st.context.url or "").rstrip("/").removesuffix(f"/{page.path}"))
+    return base_address((st.context.url or "").rstrip("/").removesuffix(page.path))
 
 
 def _is_own(snapshot: Snapshot, view: ViewState) -> bool:

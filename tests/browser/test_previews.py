@@ -32,8 +32,15 @@ VIEWS = [
     ("/scaling", {"ladder": "moe-aug-hero"}),
     ("/trajectories", {}),
     ("/trajectories", {"target": "delphi-1e23", "method": "joint", "rungs": "true"}),
+    ("/recipes", {}),
+    ("/recipes", {"base": "moe-v16", "ladders": "moe-may-gates", "tab": "speed-up"}),
+    ("/recipes", {"flops": "1e19", "tab": "pairs"}),
+    ("/planner", {"tab": "valley"}),
+    ("/planner", {"ladder": "moe-v16", "flops": "1e21, 1e23", "tab": "valley", "x": "size"}),
     ("/data", {"table": "evals", "ladder": "moe-v16"}),
+    ("/about", {}),
 ]
+WITHOUT_CHART = ("/data", "/about")
 
 needs_drawing = pytest.mark.skipif(
     find_chromium() is None or importlib.util.find_spec("kaleido") is None,
@@ -62,14 +69,15 @@ def picture(address, path, **query):
 @pytest.mark.parametrize(("path", "query"), VIEWS)
 def test_the_title_of_a_preview_is_the_heading_that_was_shown(visit, server, path, query):
     page = visit().open(path, **query)
-    page.settled(chart=path != "/data")
+    page.settled(chart=path not in WITHOUT_CHART)
     head = head_of(server, path, query)
     assert head.values["og:title"] == head.title == page.title
     assert head.values["og:url"].startswith(f"{server}{path}")
     assert head.values["og:image"].startswith(f"{server}/card.png?page=")
     # The browser's own tab is called as before.
     assert page.page.title() == "Delphi Dashboard"
-    assert page.notices == []
+    # Recipes has warnings of its own.
+    assert [notice for notice in page.notices if notice.startswith("The link")] == []
 
 
 def test_the_address_that_a_preview_names_opens_the_same(visit, server):
@@ -107,7 +115,16 @@ def test_a_forged_host_is_never_echoed(server):
 def test_cards_are_pictures_of_their_charts(server):
     # Fitted first: on a busy machine drawing alone has its five seconds.
     cards = {}
-    for path, query in [("/", {}), ("/scaling", {}), ("/scaling", {"tab": "asymptote"})]:
+    views = [
+        ("/", {}),
+        ("/scaling", {}),
+        ("/scaling", {"tab": "asymptote"}),
+        ("/recipes", {}),
+        ("/recipes", {"tab": "speed-up"}),
+        ("/recipes", {"tab": "pairs"}),
+        ("/planner", {}),
+    ]
+    for path, query in views:
         drawn, data = picture(server, path, **query)
         for _ in range(10):
             if data != static_card():
@@ -121,7 +138,7 @@ def test_cards_are_pictures_of_their_charts(server):
         most, colour = max(colours)
         assert colour == (255, 255, 255)
         assert 0.5 < most / (1200 * 630) < 0.97
-        cards[path, *query] = data
+        cards[path, *query.values()] = data
     assert len(set(cards.values())) == len(cards)
     again = picture(server, "/scaling")[1]
     assert again == cards["/scaling",]

@@ -7,10 +7,12 @@ import subprocess
 import threading
 import urllib.error
 import urllib.request
+from urllib.parse import urlencode
 
 import pandas as pd
 import pytest
 
+from delphi_core.web.addresses import EMBED_SIZE
 from tests.browser.accessible import violations
 from tests.browser.browsing import PHONE
 
@@ -182,3 +184,75 @@ def test_light_and_dark_are_readable(visit, scheme):
     page.page.locator(".st-key-lines_curl code").wait_for()
     share(page)
     assert violations(page) == []
+
+
+EMBEDDED = [
+    ("/", {"ladder": "moe-v16"}),
+    ("/scaling", {}),
+    ("/trajectories", {}),
+    ("/recipes", {}),
+    ("/recipes", {"tab": "speed-up"}),
+    ("/recipes", {"tab": "pairs"}),
+    ("/planner", {"flops": "1e21, 1e22, 1e23, 1e24"}),
+    ("/planner", {"ladder": "moe-v16", "x": "size", "zoom": "9,10,2.5,2.7"}),
+]
+_BOXES = """() => {
+  const boxes = (name) => [...document.querySelectorAll(`.js-plotly-plot ${name}`)]
+    .map((part) => part.getBoundingClientRect()).filter((box) => box.height);
+  const under = Math.max(...boxes('[class^=x][class$=title]').map((box) => box.bottom));
+  const legend = boxes('.legend')[0];
+  const titles = boxes('[class^=y][class$=title]').sort((a, b) => a.top - b.top);
+  const main = document.querySelector('[data-testid=stMain]');
+  return {
+    legend: legend.top - under,
+    apart: titles.slice(1).map((box, place) => box.top - titles[place].bottom),
+    above: titles[0].top,
+    more: [main.scrollHeight - main.clientHeight, main.scrollWidth - main.clientWidth],
+  };
+}"""
+
+
+def embedded(visit, path, query, **options):
+    """A view in a frame of the size that embed codes have; it has no heading to wait for."""
+    page = visit(size=EMBED_SIZE, **options)
+    page.page.goto(f"{page.address}{path}?{urlencode({**query, 'embed': 'true'})}")
+    return page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("path", "query"), EMBEDDED)
+def test_an_embedded_chart_fits_its_frame_and_nothing_lies_over_anything(
+    visit, path, query, scheme
+):
+    page = embedded(visit, path, query, scheme=scheme)
+    page.page.locator(".js-plotly-plot .legend").first.wait_for(state="attached")
+    page.page.get_by_text("figures of").wait_for()
+    found = page.settled(chart=False).page.evaluate(_BOXES)
+    assert found["more"] == [0, 0]
+    assert found["legend"] >= 0
+    assert found["above"] >= 0
+    assert all(gap >= 0 for gap in found["apart"])
+    if "zoom" in query:
+        seen = page.page.evaluate("document.querySelector('.js-plotly-plot').layout.xaxis.range")
+        assert seen == [9, 10]
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "sentence"),
+    [
+        ("/data", {}, "This page has no chart to embed"),
+        ("/about", {}, "This page has no chart to embed"),
+        ("/planner", {"flops": ""}, "There is no chart here; the page says why."),
+    ],
+)
+def test_an_embedded_view_without_a_chart_says_so(visit, path, query, sentence):
+    page = embedded(visit, path, query)
+    page.page.get_by_test_id("stAlert").get_by_text(sentence).wait_for()
+
+
+def test_an_embed_code_is_offered_where_there_is_a_chart(visit):
+    for path, there in (("/recipes", True), ("/planner", True), ("/data", False)):
+        page = visit().open(path)
+        page.settled(chart=False)
+        assert ("embed" in share(page)) is there
+    assert set(share(visit().open("/about"))) == {"link", "text", "bibtex"}

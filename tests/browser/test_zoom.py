@@ -4,7 +4,19 @@ import re
 
 import pytest
 
-CHARTS = {"/": "isoflop_chart", "/scaling": "loss_chart", "/trajectories": "curve_chart"}
+CHARTS = [
+    ("/", {}, "isoflop_chart"),
+    ("/scaling", {}, "loss_chart"),
+    ("/scaling", {"tab": "size"}, "tokens_chart"),
+    ("/scaling", {"tab": "asymptote"}, "asymptote_chart"),
+    ("/scaling", {"tab": "walk-forward"}, "walk_chart"),
+    ("/trajectories", {}, "curve_chart"),
+    # Beside which the page has nothing to warn of.
+    ("/recipes", {"ladders": "delphi"}, "laws_chart"),
+    ("/recipes", {"ladders": "delphi", "tab": "speed-up"}, "speed_up_chart"),
+    ("/recipes", {"tab": "pairs"}, "pairs_chart"),
+    ("/planner", {"tab": "valley"}, "valley_chart"),
+]
 _RANGES = """key => {
   const { xaxis, yaxis } = document.querySelector(`.st-key-${key} .js-plotly-plot`).layout;
   return [...xaxis.range, ...yaxis.range].map(Number);
@@ -27,9 +39,9 @@ def drawn(visit, key):
     return visit.settled(chart=False)
 
 
-@pytest.mark.parametrize(("path", "key"), CHARTS.items())
-def test_a_zoom_is_in_the_link_and_a_double_click_ends_it(visit, path, key):
-    page = drawn(visit().open(path), key)
+@pytest.mark.parametrize(("path", "query", "key"), CHARTS)
+def test_a_zoom_is_in_the_link_and_a_double_click_ends_it(visit, path, query, key):
+    page = drawn(visit().open(path, **query), key)
     whole = page.page.evaluate(_RANGES, key)
     drag(page, key)
     page.page.wait_for_url(re.compile("zoom="))
@@ -42,7 +54,8 @@ def test_a_zoom_is_in_the_link_and_a_double_click_ends_it(visit, path, key):
     assert there.notices == []
     box = there.page.locator(f".st-key-{key} .nsewdrag").first.bounding_box()
     there.page.mouse.dblclick(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    there.page.wait_for_url(re.compile(r"^[^?]*$"))
+    there.page.wait_for_url(re.compile(r"^((?!zoom=).)*$"))
+    assert there.query == query
     drawn(there, key)
     assert there.page.evaluate(_RANGES, key) == pytest.approx(whole, rel=0.05)
 
@@ -54,3 +67,12 @@ def test_another_choice_ends_the_zoom(visit):
     page.page.wait_for_url(re.compile(r"\?x=tokens$"))
     drawn(page, "curve_chart")
     assert page.page.evaluate(_RANGES, "curve_chart")[1] < 20
+
+
+def test_a_zoom_belongs_to_the_tab_it_was_made_in(visit):
+    page = drawn(visit().open("/recipes", zoom="18,20,2.8,3.4"), "laws_chart")
+    assert page.page.evaluate(_RANGES, "laws_chart") == [18, 20, 2.8, 3.4]
+    page.widget("tab").get_by_role("radio", name="Speed-up", exact=True).click()
+    page.page.wait_for_url(re.compile(r"\?tab=speed-up$"))
+    drawn(page, "speed_up_chart")
+    assert page.page.evaluate(_RANGES, "speed_up_chart")[1] > 21

@@ -43,7 +43,14 @@ LINKS = [
         ({"ladder": "delphi-attempt-1", "tab": tab}, {"ladder": "delphi-attempt-1", "tab": tab})
         for tab in ("plan", "valley", "recipe", "backtest", "download")
     ),
+    # After 0.5.0
+    (
+        {"tab": "valley", "zoom": "-0.3,1,2.5,2.7"},
+        {"tab": "valley", "zoom": "-0.3,1,2.5,2.7"},
+    ),
 ]
+LATER = {"zoom": ""}
+"""Parameters that came later, at their defaults."""
 
 
 def read(query):
@@ -54,7 +61,7 @@ def read(query):
 @pytest.mark.parametrize(("query", "changed"), LINKS)
 def test_old_links_open_the_view_they_opened_then(query, changed):
     view, notices = read(query)
-    assert (asdict(view), notices) == (DEFAULT | changed, [])
+    assert (asdict(view), notices) == (DEFAULT | LATER | changed, [])
 
 
 @pytest.mark.parametrize(("query", "changed"), LINKS)
@@ -62,7 +69,7 @@ def test_the_shortest_query_of_a_view_opens_it_again(query, changed):
     snapshot = dc.load_snapshot()
     view, _ = read(query)
     again, notices = PlannerView.read(view.to_query(snapshot), snapshot)
-    assert (asdict(again), notices) == (DEFAULT | changed, [])
+    assert (asdict(again), notices) == (DEFAULT | LATER | changed, [])
 
 
 @pytest.mark.parametrize(
@@ -77,11 +84,13 @@ def test_the_shortest_query_of_a_view_opens_it_again(query, changed):
         ("level", "2"),
         ("x", "tokens\x00"),
         ("tab", "y" * 10_000),
+        ("zoom", "1,2,3"),
+        ("zoom", "1,1,2,3"),
     ],
 )
 def test_what_is_not_offered_falls_back_with_a_notice(name, value):
     view, notices = read({name: value})
-    assert asdict(view) == DEFAULT
+    assert asdict(view) == DEFAULT | LATER
     assert len(notices) == 1
     assert len(notices[0]) < 1000
 
@@ -100,7 +109,7 @@ def test_what_is_not_offered_falls_back_with_a_notice(name, value):
 def test_a_number_that_cannot_be_taken_is_kept_as_typed_and_named(name, value, budgets):
     view, notices = read({name: value})
     assert not notices
-    assert asdict(view) == DEFAULT | {name: value}
+    assert asdict(view) == DEFAULT | LATER | {name: value}
     assert len(view.mistakes) == 1
     assert view.budgets == budgets
     assert view.width is None

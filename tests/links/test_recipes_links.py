@@ -51,6 +51,12 @@ LINKS = [
         ({"tab": tab}, {"tab": tab})
         for tab in ("laws", "speed-up", "pairs", "metrics", "table", "download")
     ),
+    # After 0.5.0
+    ({"zoom": "19,21,2.4,3"}, {"zoom": "19,21,2.4,3"}),
+    (
+        {"tab": "speed-up", "zoom": "19,21,-0.3,0.7"},
+        {"tab": "speed-up", "zoom": "19,21,-0.3,0.7"},
+    ),
 ]
 
 
@@ -64,8 +70,9 @@ def read(query):
 def test_old_links_open_the_view_they_opened_then(query, view):
     opened, notices = read(query)
     # Parameters that came later stand at their defaults.
-    shown = {name: value for name, value in asdict(opened).items() if name in DEFAULT}
-    assert (shown, notices, opened.mistakes) == (DEFAULT | view, [], [])
+    known = DEFAULT | view
+    shown = {name: value for name, value in asdict(opened).items() if name in known}
+    assert (shown, notices, opened.mistakes) == (known, [], [])
 
 
 @pytest.mark.parametrize(("query", "view"), LINKS)
@@ -86,6 +93,8 @@ BROKEN = [
     {"method": "<script>alert(1)</script>"},
     {"published": "moe-v16"},
     {"tab": "../../etc/passwd"},
+    {"zoom": "1,2,3"},
+    {"zoom": "<b>"},
 ]
 
 
@@ -93,7 +102,7 @@ BROKEN = [
 def test_broken_links_open_the_nearest_view_with_one_notice(query):
     view, notices = read(query)
     assert len(notices) == 1
-    assert asdict(view) == DEFAULT
+    assert asdict(view) == DEFAULT | {"zoom": ""}
 
 
 def test_ladders_that_are_none_are_left_out_one_by_one():

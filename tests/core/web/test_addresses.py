@@ -63,7 +63,7 @@ class Frames(HTMLParser):
 
 @given(QUERIES, WORDS)
 def test_embed_code_is_one_frame_whatever_the_view_holds(query, title):
-    link = addresses.page_link("https://delphi.example", "scaling", query)
+    link = addresses.page_link("https://delphi.example", "/scaling", query)
     reader = Frames()
     reader.feed(addresses.embed_code(link, title))
     reader.close()

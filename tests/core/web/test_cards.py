@@ -12,7 +12,7 @@ from delphi_core.web import cards
 from delphi_core.web.background import Workroom
 from delphi_core.web.cards import Cards, figure_of
 from delphi_core.web.links import LONGEST_QUERY, read_link, read_query
-from delphi_core.web.preview_pages import PAGES, made_heading
+from delphi_core.web.page_index import PAGES
 from tests.core.web.asking import ask
 
 APP = Starlette(routes=cards.ROUTES)
@@ -66,7 +66,15 @@ def is_static(answer):
 
 
 def test_the_card_of_each_view_is_its_chart(drawer):
-    asked = [("/", b"method=cubic"), ("/scaling", b"tab=size"), ("/trajectories", b"rungs=true")]
+    asked = [
+        ("/", b"method=cubic"),
+        ("/scaling", b"tab=size"),
+        ("/trajectories", b"rungs=true"),
+        ("/recipes", b""),
+        ("/recipes", b"tab=speed-up"),
+        ("/recipes", b"tab=pairs"),
+        ("/planner", b"flops=1e21,1e22"),
+    ]
     bodies = set()
     for path, query in asked:
         view = link(path, query)
@@ -83,7 +91,7 @@ def test_a_card_says_what_its_page_does_and_how_it_was_got():
     view = link("/scaling", b"target=1e22&level=0.8")
     layout = figure_of(view).layout
     title = layout.title.text.replace("<b>", "").replace("</b>", "").replace("<br>", " ")
-    assert title == made_heading(view.page, view.snapshot, view.view)
+    assert title == view.page.heading(view.snapshot, view.view)
     source = layout.title.subtitle.text.replace("<br>", " ")
     assert "80 % band by residual bootstrap" in source
     assert source.endswith(f"Snapshot of {view.snapshot.created_at[:10]}.")
@@ -102,9 +110,29 @@ def test_a_card_is_drawn_once_and_known_by_its_etag(drawer):
     assert head.headers["content-length"] == str(len(first.body))
 
 
-def test_a_zoomed_view_has_a_zoomed_card():
-    assert tuple(figure_of(link("/", b"zoom=9,10,2.5,3")).layout.xaxis.range) == (9, 10)
-    assert figure_of(link("/", b"zoom=9,10,2.5,3")).layout.yaxis.range[1] == 3
+@pytest.mark.parametrize("path", [path for path, page in PAGES.items() if page.chart])
+def test_a_zoomed_view_has_a_zoomed_card(path):
+    layout = figure_of(link(path, b"zoom=9,10,2.5,3")).layout
+    assert (tuple(layout.xaxis.range), tuple(layout.yaxis.range)) == ((9, 10), (2.5, 3))
+    assert tuple(figure_of(link(path)).layout.xaxis.range or ()) != (9, 10)
+
+
+def test_the_card_is_the_chart_of_the_open_tab_and_of_the_first_where_that_has_none():
+    def drawn(path, query):
+        return [trace.name for trace in figure_of(link(path, query)).data]
+
+    laws = drawn("/recipes", b"base=moe-v16")
+    for tab in (b"table", b"metrics", b"download"):
+        assert drawn("/recipes", b"base=moe-v16&tab=" + tab) == laws
+    # No run of this base is paired, and no law is shared with a ladder that is refused.
+    assert drawn("/recipes", b"base=moe-v16&tab=pairs") == laws
+    speed_ups = drawn("/recipes", b"base=moe-v16&tab=speed-up")
+    assert any(name.endswith(", by the laws") for name in speed_ups)
+    alone = drawn("/recipes", b"ladders=hero")
+    assert drawn("/recipes", b"ladders=hero&tab=speed-up") == alone
+    valley = drawn("/planner", b"")
+    for tab in (b"valley", b"recipe", b"backtest", b"download"):
+        assert drawn("/planner", b"tab=" + tab) == valley
 
 
 HOSTILE = [
@@ -131,8 +159,16 @@ def test_an_address_without_end_is_refused_in_a_sentence(drawer):
     assert drawer.figures == []
 
 
+def test_a_view_without_a_chart_has_the_one_for_all_and_others_are_drawn(drawer, caplog):
+    assert is_static(get(b"page=/planner&flops="))
+    assert drawer.figures == []
+    assert "a card cannot be drawn: /planner?flops= has no chart." in caplog.text
+    assert not is_static(get(b"page=/planner"))
+
+
 def test_without_a_browser_and_for_pages_without_a_chart_it_is_one_for_all(monkeypatch, drawer):
-    assert is_static(get(b"page=/data&table=evals"))
+    for page in (b"data&table=evals", b"about"):
+        assert is_static(get(b"page=/" + page))
     assert drawer.figures == []
     monkeypatch.setattr(cards, "cards", lambda: Cards(None))
     answer = get(b"page=/scaling")

@@ -21,8 +21,8 @@ from delphi_core.browse import filtered
 from delphi_core.export import optima_csv, points_csv
 from delphi_core.spreadsheet import spreadsheet_csv
 from delphi_core.web import data_answer, data_routes
-from delphi_core.web.data_request import LONGEST_QUERY
-from delphi_core.web.page_index import data_names
+from delphi_core.web.data_request import LONGEST_QUERY, data_query
+from delphi_core.web.page_index import PAGES, data_names
 from delphi_core.web.scaling_view import ScalingView
 from delphi_core.web.view_state import LONGEST_WORDS
 
@@ -206,10 +206,31 @@ def test_the_links_of_metadata_lead_to_the_same_table():
         )
 
 
-def test_what_shows_a_chart_otherwise_changes_no_row():
-    plain = ask("isoflop-points.csv").body
-    shown = {"y": "log", "zoom": "9,10,3,4", "embed": "true", "utm_source": "chat"}
-    assert ask("isoflop-points.csv", shown | {"embed_options": "dark_theme"}).body == plain
+@pytest.mark.parametrize(
+    ("table", "shown"),
+    [
+        ("isoflop-points", {"y": "log"}),
+        ("scaling-law", {"tab": "size"}),
+        ("trajectories-forecast", {"tab": "curve"}),
+        ("recipes-laws", {"tab": "pairs"}),
+        ("planner-valley", {"tab": "valley"}),
+    ],
+)
+def test_what_shows_a_chart_otherwise_changes_no_row(table, shown):
+    shown |= {"zoom": "9,10,3,4", "embed": "true", "embed_options": "dark_theme"}
+    seen = ask(f"{table}.csv", shown | {"utm_source": "chat"})
+    assert seen.status == 200
+    assert seen.body == ask(f"{table}.csv").body
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=lambda page: page.title)
+def test_the_address_of_a_views_tables_does_not_hang_on_its_zoom(snapshot, page):
+    view, notices = page.view.read({"zoom": ["9,10,3,4"]}, snapshot)
+    assert notices == []
+    assert data_query(view, snapshot) == {}
+    # The link does, on every page that has a chart.
+    zoomed = {"zoom": ["9,10,3,4"]} if page.chart else {}
+    assert view.to_query(snapshot) == zoomed
 
 
 REFUSED = [

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from delphi_core.web.headings import heading_of
 from delphi_core.web.links import LONGEST_QUERY, read_link, read_query
-from delphi_core.web.preview_pages import PAGES, generic_title, made_heading
+from delphi_core.web.page_index import PAGES
 
 VIEWS = [
     ("/", b""),
@@ -18,7 +19,11 @@ VIEWS = [
     ("/scaling", b"metric=eval%2Fpaloma%2Fc4_en%2Fbpb"),
     ("/trajectories", b"target=67b"),
     ("/trajectories", b"without=ptb&asymptote=fit"),
+    ("/recipes", b"base=delphi&tab=pairs&flops=1e20"),
+    ("/recipes", b"ladders=&zoom=19,21,2.4,3"),
+    ("/planner", b"flops=1e21,1e22&x=size&tab=valley&zoom=8,11,2.5,2.7"),
     ("/data", b"table=evals&ladder=hero&text=%3Cb%3E"),
+    ("/about", b"ladder=delphi"),
 ]
 
 
@@ -39,8 +44,12 @@ def test_the_address_of_a_link_and_of_its_card_open_the_same_view(path, query):
 @pytest.mark.parametrize(("path", "query"), VIEWS)
 def test_a_view_is_named_before_anything_is_fitted(path, query):
     link = read_link(PAGES[path], read_query(query))
-    title = generic_title(link.page, link.snapshot, link.view)
-    assert title.startswith(f"{link.page.name}: ")
+    title = link.page.generic_title(link.snapshot, link.view)
+    if path == "/about":
+        # Nothing of it is fitted: its heading is known at once.
+        assert title == link.page.heading(link.snapshot, link.view)
+    else:
+        assert title.startswith(f"{link.page.title}: ")
     method = link.page.method(link.snapshot, link.view)
     assert method.endswith(".")
     metric = getattr(link.view, "metric", "")
@@ -50,15 +59,25 @@ def test_a_view_is_named_before_anything_is_fitted(path, query):
 
 def test_a_heading_is_made_once_and_plain(monkeypatch):
     link = read_link(PAGES["/scaling"], read_query(b"target=1e22"))
-    heading = made_heading(link.page, link.snapshot, link.view)
+    heading = link.page.heading(link.snapshot, link.view)
     assert "\\" not in heading
     assert heading.startswith("Delphi (AdamH): loss ")
 
     def fail(*_):
         raise AssertionError
 
-    monkeypatch.setattr("delphi_core.web.preview_pages.scaling_fitted", fail)
-    assert made_heading(link.page, link.snapshot, link.view) == heading
+    monkeypatch.setattr("delphi_core.web.page_words.scaling_fitted", fail)
+    assert link.page.heading(link.snapshot, link.view) == heading
+
+
+def test_a_heading_is_that_of_every_tab_and_zoom_of_a_view():
+    link = read_link(PAGES["/planner"], read_query(b"flops=3e21"))
+    assert heading_of(link.snapshot.id, link.view) is None
+    heading = link.page.heading(link.snapshot, link.view)
+    other = read_link(PAGES["/planner"], read_query(b"flops=3e21&tab=valley&zoom=0,1,2,3"))
+    assert heading_of(other.snapshot.id, other.view) == heading
+    budget = read_link(PAGES["/planner"], read_query(b"flops=4e21"))
+    assert heading_of(budget.snapshot.id, budget.view) is None
 
 
 @given(st.binary(max_size=300))

@@ -12,14 +12,14 @@ from delphi_core.web.share import _csv
 
 C4 = "eval/paloma/c4_en/bpb"
 QUERIES = {
-    "": [{}, {"ladder": ["moe-v16"], "x": ["active_params"]}, {"metric": [C4]}],
-    "scaling": [{}, {"method": ["surface"]}, {"metric": [C4]}, {"ladder": ["moe-aug-hero"]}],
-    "trajectories": [{}, {"target": ["67b"]}, {"target": ["delphi-1e23"], "method": ["joint"]}],
-    "recipes": [{}, {"base": ["delphi"], "flops": ["1e20"]}, {"base": ["moe-v16"]}],
-    "planner": [{}, {"ladder": ["moe-v16"]}, {"flops": ["1e21, 1e22"], "hidden": ["2560"]}],
-    "data": [{"table": [name]} for name in TABLES],
+    "/": [{}, {"ladder": ["moe-v16"], "x": ["active_params"]}, {"metric": [C4]}],
+    "/scaling": [{}, {"method": ["surface"]}, {"metric": [C4]}, {"ladder": ["moe-aug-hero"]}],
+    "/trajectories": [{}, {"target": ["67b"]}, {"target": ["delphi-1e23"], "method": ["joint"]}],
+    "/recipes": [{}, {"base": ["delphi"], "flops": ["1e20"]}, {"base": ["moe-v16"]}],
+    "/planner": [{}, {"ladder": ["moe-v16"]}, {"flops": ["1e21, 1e22"], "hidden": ["2560"]}],
+    "/data": [{"table": [name]} for name in TABLES],
 }
-VIEWS = [(page, query) for page in PAGES for query in QUERIES[page.path]]
+VIEWS = [(PAGES[path], query) for path, queries in QUERIES.items() for query in queries]
 NAMED = [f"{page.title} {query}" for page, query in VIEWS]
 
 
@@ -54,7 +54,7 @@ def test_a_value_has_its_metrics_unit_and_an_optimum_that_of_its_axis():
 
 
 def test_data_names_are_one_a_table_and_keep_their_meaning():
-    assert len(data_names()) == sum(len(page.names) for page in PAGES)
+    assert len(data_names()) == sum(len(page.names) for page in PAGES.values())
     for table, (page, name) in data_names().items():
         assert table == f"{page.prefix}{name}"
 

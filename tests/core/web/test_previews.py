@@ -16,7 +16,7 @@ from delphi_core.web import previews
 from delphi_core.web.background import Allowance
 from delphi_core.web.headings import remember_heading
 from delphi_core.web.links import read_link, read_query
-from delphi_core.web.preview_pages import PAGES
+from delphi_core.web.page_index import PAGES
 from delphi_core.web.previews import PreviewTags
 from tests.core.web.asking import ask, in_a_loop
 from tests.core.web.test_tags import Head
@@ -68,6 +68,35 @@ def test_each_page_has_tags_of_its_view(path, no_fits):
     before, after = INDEX.read_text(encoding="utf-8").split("<title>Streamlit</title>")
     assert answer.text.startswith(before)
     assert answer.text.endswith(after)
+
+
+VIEWS = [
+    ("/", b"method=cubic&y=log"),
+    ("/scaling", b"target=2.5e22&tab=size"),
+    ("/trajectories", b"target=67b&x=tokens"),
+    ("/recipes", b""),
+    ("/recipes", b"base=moe-v16&tab=speed-up&flops=1e20"),
+    ("/recipes", b"ladders=hero"),
+    ("/planner", b"flops=1e21,1e22&tab=valley"),
+    ("/planner", b"flops="),
+    ("/data", b"table=evals&ladder=delphi"),
+    ("/about", b""),
+]
+
+
+@pytest.mark.parametrize(("path", "query"), VIEWS)
+def test_once_a_view_is_fitted_its_title_is_its_heading(path, query, no_fits):  # noqa: ARG001
+    link = read_link(PAGES[path], read_query(query))
+    heading = link.page.heading(link.snapshot, link.view)
+    head = Head(ask(serving(), path, query, headers=HOST).text)
+    assert head.title == head.values["og:title"] == head.values["twitter:title"] == heading
+    assert head.values["og:description"].startswith(link.page.method(link.snapshot, link.view))
+
+
+def test_the_about_page_has_its_heading_from_the_start(no_fits, monkeypatch):  # noqa: ARG001
+    monkeypatch.setattr(previews, "heading_of", lambda *_: None)
+    head = Head(ask(serving(), "/about", headers=HOST).text)
+    assert head.title == "How the numbers come about, and how to cite them"
 
 
 def test_the_heading_that_was_shown_is_the_title(no_fits):
