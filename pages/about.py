@@ -8,6 +8,7 @@ from delphi_core.citation import Citation
 from delphi_core.web import messages
 from delphi_core.web.about_view import AboutView
 from delphi_core.web.about_words import CONVENTIONS, HEADING, LICENCE, METHODS
+from delphi_core.web.code_block import show_code
 from delphi_core.web.opening import opened
 
 with messages.errors_in_words():
@@ -48,5 +49,5 @@ with messages.errors_in_words():
         made=snapshot.created_at,
         version=dc.__version__,
     )
-    st.code(cited.text, language=None, wrap_lines=True)
-    st.code(cited.bibtex, language="bibtex", wrap_lines=True)
+    show_code(cited.text)
+    show_code(cited.bibtex)

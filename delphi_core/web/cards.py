@@ -137,8 +137,8 @@ def figure_of(link: Link) -> go.Figure:
     figure, _ = chart
     if zoom := getattr(view, ZOOM, ""):
         figure = zoomed(figure, zoom)
-    source = f"{page.method(snapshot, view)} Snapshot of {snapshot.created_at[:10]}."
-    return card_figure(figure, title=page.heading(snapshot, view), source=source)
+    heading, source = page.heading(snapshot, view), page.source(snapshot, view)
+    return card_figure(figure, title=heading, source=source)
 
 
 def find_chromium() -> str | None:

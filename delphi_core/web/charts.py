@@ -78,7 +78,7 @@ def _heading(snapshot: Snapshot, view: ViewState) -> tuple[str, str]:
     if page is None:
         return "", ""
     known = heading_of(snapshot.id, view) or page.generic_title(snapshot, view)
-    return known, f"{page.method(snapshot, view)} Snapshot of {snapshot.created_at[:10]}."
+    return known, page.source(snapshot, view)
 
 
 def _file_name(view: ViewState, key: str) -> str:

@@ -116,6 +116,10 @@ class Page:
             return headings.plain_heading(self.headline(snapshot, view))
         return f"{self.title}: {self.subject(snapshot, view)}"
 
+    def source(self, snapshot: Snapshot, view: ViewState) -> str:
+        """How a view's numbers are got, and as of when."""
+        return f"{self.method(snapshot, view)} Snapshot of {snapshot.created_at[:10]}."
+
     def heading(self, snapshot: Snapshot, view: ViewState) -> str:
         """Heading of a view as plain text; made and remembered where nobody has seen it yet."""
         known = headings.heading_of(snapshot.id, view)

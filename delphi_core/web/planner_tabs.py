@@ -16,6 +16,7 @@ from delphi_core.web import planner_tables as tables
 from delphi_core.web import planner_words as words
 from delphi_core.web import share
 from delphi_core.web.charts import show_chart
+from delphi_core.web.code_block import show_code
 from delphi_core.web.messages import plain
 from delphi_core.web.planner_fits import backtested
 
@@ -116,7 +117,7 @@ def download(snapshot: Snapshot, view: PlannerView, shown: Shown) -> None:
             title, key = f"All ({ending.upper()})", f"plan_{ending}"
             st.download_button(title, made, name, mime, key=key, on_click="ignore")
     st.markdown("At full precision. The same plans in a notebook:")
-    st.code(words.plan_code(view), language="python")
+    show_code(words.plan_code(view))
     share.address_lines(snapshot, view)
 
 

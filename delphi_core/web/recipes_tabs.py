@@ -14,6 +14,7 @@ from delphi_core.web import recipes_tables as tables
 from delphi_core.web import recipes_words as words
 from delphi_core.web import share
 from delphi_core.web.charts import show_chart
+from delphi_core.web.code_block import show_code
 from delphi_core.web.messages import plain
 from delphi_core.web.recipes_fits import metrics_fitted, recipe_line, shown_flops, speed_ups
 from delphi_core.web.recipes_view import offered_laws
@@ -114,8 +115,8 @@ def download(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
     """Everything as CSV, and the code that makes the same comparison."""
     share.download_buttons(snapshot, view)
     st.markdown("CSV at full precision. The same comparison in a notebook, and from a shell:")
-    st.code(words.code(view, shown_flops(view, found)), language="python")
-    st.code(words.command(view), language="bash")
+    show_code(words.code(view, shown_flops(view, found)))
+    show_code(words.command(view))
     share.address_lines(snapshot, view)
 
 
