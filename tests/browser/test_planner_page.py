@@ -15,6 +15,7 @@ from delphi_core.plan_documents import plan_document
 from delphi_core.plan_text import plan_sentence
 from delphi_core.web import planner_words as words
 from delphi_core.web.planner_view import TABS, PlannerView
+from delphi_core.web.view_state import ZOOM
 from tests.browser.browsing import PHONE, begin_visit, numbers, serving
 
 BPB = "eval/paloma/c4_en/bpb"
@@ -101,8 +102,8 @@ def test_the_page_opens_first_on_a_fresh_server(browser, snapshot):
 
 
 def test_every_part_of_a_view_is_in_a_link_and_survives_a_reload(visit, snapshot):
-    # A width is for Delphi's own ladder only, which has a test of its own.
-    assert set(PlannerView.__dataclass_fields__) == {*AWAY, "hidden"}
+    # A width is for Delphi's own ladder only; it and zooms have their own tests.
+    assert set(PlannerView.__dataclass_fields__) == {*AWAY, "hidden", ZOOM}
     plans = found(snapshot, AWAY)
     page = opened(visit(elsewhere=True), **AWAY)
     for _ in range(2):

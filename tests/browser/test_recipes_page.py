@@ -13,6 +13,7 @@ from delphi_core.recipe_tables import recipe_optima_table, speed_up_table
 from delphi_core.web import recipes_words as words
 from delphi_core.web.recipes_fits import law_lines, recipes_compared, speed_up_lines
 from delphi_core.web.recipes_view import TABS, RecipesView, offered_laws
+from delphi_core.web.view_state import ZOOM
 from tests.browser.browsing import PHONE, begin_visit, numbers, serving
 
 MACRO = "eval/paloma/macro_loss"
@@ -99,8 +100,8 @@ def test_the_page_opens_first_on_a_fresh_server(browser, snapshot):
 
 
 def test_every_part_of_a_view_is_in_a_link_and_survives_a_reload(visit, snapshot):
-    # The metric goes with the base and has a test of its own.
-    assert {*AWAY, "metric"} == set(RecipesView.__dataclass_fields__)
+    # The metric goes with the base; it and zooms have their own tests.
+    assert {*AWAY, "metric", ZOOM} == set(RecipesView.__dataclass_fields__)
     asked, recipes, _ = found(snapshot, AWAY)
     default, _, _ = found(snapshot, {})
     assert all(getattr(asked, name) != getattr(default, name) for name in AWAY)
