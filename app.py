@@ -34,11 +34,11 @@ def main() -> None:
     planner = st.Page(PAGES / "planner.py", title="Planner")
     data = st.Page(PAGES / "data.py", title="Data")
     about = st.Page(PAGES / "about.py", title="About")
+    apply_look()
     page = page_url.menu([isoflop, scaling, trajectories, recipes, planner, data, about])
     if st.context.is_embedded:
         show_embedded(page.url_path)
         return
-    apply_look()
     remember_shown(kept_snapshot())
     answers = st.container()
     page.run()

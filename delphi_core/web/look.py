@@ -17,6 +17,8 @@ _STYLE = """<style>
   color: inherit;
 }
 [data-testid="stMultiSelect"] [data-tag] * { color: inherit; }
+/* Streamlit shows captions, and the links in them, in three fifths of their colour. */
+[data-testid="stCaptionContainer"] { opacity: 0.85; }
 /* The button that copies a text shows only under a mouse, which a keyboard has none of. */
 [data-testid="stCode"] button { visibility: visible; }
 /* A chart is what a page is for: less room above it, and no line of a title with one word. */

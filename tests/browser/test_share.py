@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from delphi_core.web.addresses import EMBED_SIZE
-from tests.browser.accessible import violations
+from tests.browser.accessible import faint_texts, violations
 from tests.browser.browsing import PHONE
 
 VIEWS = {
@@ -228,6 +228,8 @@ def test_an_embedded_chart_fits_its_frame_and_nothing_lies_over_anything(
     page.page.locator(".js-plotly-plot .legend").first.wait_for(state="attached")
     page.page.get_by_text("figures of").wait_for()
     found = page.settled(chart=False).page.evaluate(_BOXES)
+    assert violations(page) == []
+    assert faint_texts(page, scheme) == {}
     assert found["more"] == [0, 0]
     assert found["legend"] >= 0
     assert found["above"] >= 0
