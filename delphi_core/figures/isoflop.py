@@ -133,7 +133,10 @@ def _add_budgets(figure: go.Figure, isoflop: IsoflopResult, size: str) -> None:
             go.Scatter(
                 x=10.0**x,
                 y=budget.curve.predict(x),
-                mode="lines",
+                mode="lines+text",
+                # At its right end, beside its last point, a curve says which it is.
+                text=[""] * (len(x) - 1) + [f"\u2002{name.removesuffix(' FLOP')}"],
+                textposition="middle right",
                 name=f"{name}, fitted",
                 legendgroup=name,
                 line={"color": color, "width": 2, "simplify": False},

@@ -66,6 +66,17 @@ def test_curves_are_the_fits_and_optima_lie_on_them(snapshot, ladder, x, method)
             assert (low, high) == pytest.approx((budget.interval.low, budget.interval.high))
 
 
+def test_a_curve_says_at_its_right_end_which_budget_it_is(snapshot):
+    figure = isoflop_figure(fit_of(snapshot, "delphi", "tokens"), value_title="loss")
+    curves = [trace for trace in figure.data if trace.mode == "lines+text"]
+    said = [[text for text in trace.text if text] for trace in curves]
+    assert [words[0].strip() for words in said] == [
+        trace.legendgroup.removesuffix(" FLOP") for trace in curves
+    ]
+    assert len(said) == 7
+    assert all(trace.text[-1] and trace.x[-1] == max(trace.x) for trace in curves)
+
+
 def test_points_curve_and_optimum_of_a_budget_hide_together(snapshot):
     figure = isoflop_figure(fit_of(snapshot, "delphi", "tokens"), value_title="loss")
     groups = {}
