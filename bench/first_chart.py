@@ -26,7 +26,7 @@ from bench.harness import Aim, NotMeasuredError, Row, by_turns, clocked
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import BrowserType, Page
+    from playwright.sync_api import Browser, BrowserType, Page
 
 ROOT = Path(__file__).parents[1]
 ONE_LINE = 'import streamlit as st; st.plotly_chart({"data": [{"y": [1, 3, 2]}]})\n'
@@ -59,18 +59,28 @@ def compare() -> list[Row]:
 
 def first_chart(chromium: BrowserType, address: str) -> float:
     """Seconds from the navigation to the chart, in a browser of its own."""
+    with launched(chromium) as browser:
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        return clocked(partial(_see_chart, page, address))
+
+
+def launched(chromium: BrowserType) -> Browser:
+    """A Chromium of this machine.
+
+    Raises
+    ------
+    NotMeasuredError
+        There is none.
+    """
     # Chromium has no sandbox for root.
     sandbox = os.name != "posix" or os.geteuid() != 0
     try:
-        browser = chromium.launch(executable_path=browser_path(), chromium_sandbox=sandbox)
+        return chromium.launch(executable_path=_browser_path(), chromium_sandbox=sandbox)
     except Error as error:
         raise NotMeasuredError(
             "no Chromium could be started; put one on the PATH or run `playwright install "
             f"chromium` ({str(error).splitlines()[0]})"
         ) from None
-    with browser:
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        return clocked(partial(_see_chart, page, address))
 
 
 @contextmanager
@@ -98,7 +108,7 @@ def _see_chart(page: Page, address: str) -> None:
     page.wait_for_selector(CHART, state="attached", timeout=LIMIT * 1e3)
 
 
-def browser_path() -> str | None:
+def _browser_path() -> str | None:
     """Chromium of this machine; None for playwright's own."""
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
 

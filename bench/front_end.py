@@ -7,7 +7,6 @@ is asked for beside a server that compresses it anew for everyone who asks.
 
 from __future__ import annotations
 
-import os
 import time
 from contextlib import ExitStack
 from functools import partial
@@ -17,10 +16,10 @@ from typing import TYPE_CHECKING, Literal
 from urllib.request import Request, urlopen
 
 import streamlit
-from playwright.sync_api import Error, sync_playwright
+from playwright.sync_api import sync_playwright
 
-from bench.first_chart import CHART, LIMIT, ROOT, browser_path, served
-from bench.harness import Aim, NotMeasuredError, Row, by_turns, clocked
+from bench.first_chart import CHART, LIMIT, ROOT, launched, served
+from bench.harness import Aim, Row, by_turns, clocked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,20 +66,10 @@ def compare() -> list[Row]:
 
 
 def _visits(addresses: dict[str, str]) -> list[Row]:
-    sandbox = os.name != "posix" or os.geteuid() != 0
-    with sync_playwright() as playwright:
-        try:
-            browser = playwright.chromium.launch(
-                executable_path=browser_path(), chromium_sandbox=sandbox
-            )
-        except Error as error:
-            raise NotMeasuredError(f"no Chromium: {str(error).splitlines()[0]}") from None
-        with browser:
-            kept, without = (
-                partial(_visit, browser, addresses[name]) for name in ("kept", "without")
-            )
-            # The first ones warm up the servers.
-            pairs = [(kept(), without()) for _ in range(VISITS + 1)][1:]
+    with sync_playwright() as playwright, launched(playwright.chromium) as browser:
+        kept, without = (partial(_visit, browser, addresses[name]) for name in ("kept", "without"))
+        # The first ones warm up the servers.
+        pairs = [(kept(), without()) for _ in range(VISITS + 1)][1:]
     return [
         Row(
             name,
