@@ -7,19 +7,25 @@ runs: about 8 MB for all of them.
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import streamlit
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 
+from delphi_core.web.etags import is_had
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-PREFIX = "/static/"
+FRONT_END = Path(streamlit.__file__).parent / "static"
+"""Streamlit's own; what is below it is served by its path from there."""
 COMPRESSED = (".js", ".css")
 SMALLEST = 1000
 """Bytes below which compressing does not pay."""
@@ -43,38 +49,51 @@ class CompressedAssets:
     ----------
     app
         What serves the files.
+    folder
+        Where they are. Only their own paths are answered for: other spellings of them, and what is
+        not there, would fill the memory.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, folder: Path = FRONT_END) -> None:
         self.app = app
+        self._paths = frozenset(
+            f"/{file.relative_to(folder).as_posix()}"
+            for file in folder.rglob("*")
+            if file.suffix in COMPRESSED and file.stat().st_size >= SMALLEST
+        )
         self._kept: dict[str, Asset] = {}
+        # One file at a time: those who come together wait for what the first of them has made.
+        self._making = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request: what can be compressed from memory, all else untouched."""
-        if not _takes_compressed(scope):
+        path = scope.get("path", "")
+        if path not in self._paths or not _takes_compressed(scope):
             await self.app(scope, receive, send)
             return
-        path = scope["path"]
-        asset = self._kept.get(path) or await self._made(scope, receive)
+        if path not in self._kept:
+            async with self._making:
+                if path not in self._kept and (made := await self._made(scope, receive)):
+                    self._kept[path] = made
+        asset = self._kept.get(path)
         if asset is None:
             await self.app(scope, receive, send)
             return
-        self._kept[path] = asset
         known = Headers(scope=scope).get("if-none-match", "")
-        if asset.headers["etag"] in known.split(", "):
+        if is_had(known, asset.headers["etag"]):
             answer = Response(status_code=304, headers=asset.headers)
         else:
             answer = Response(asset.content, headers=asset.headers)
         await answer(scope, receive, send)
 
     async def _made(self, scope: Scope, receive: Receive) -> Asset | None:
-        """A file as it is served, compressed; None where that cannot be or does not pay."""
+        """A file as it is served, compressed; None where it is not served."""
         headers = [(name, value) for name, value in scope["headers"] if name not in _CONDITIONS]
         served = _Served()
         await self.app(
             {**scope, "method": "GET", "headers": headers, "extensions": {}}, receive, served
         )
-        if not served.pays:
+        if served.status != 200 or "content-encoding" in served.headers:
             return None
         content = await run_in_threadpool(gzip.compress, bytes(served.body), LEVEL)
         own = MutableHeaders(headers=dict(served.headers))
@@ -101,16 +120,9 @@ class _Served:
         else:
             self.body += message.get("body", b"")
 
-    @property
-    def pays(self) -> bool:
-        """Whether this is a file that compressing makes smaller."""
-        whole = self.status == 200 and "content-encoding" not in self.headers
-        return whole and len(self.body) >= SMALLEST
-
 
 def _takes_compressed(scope: Scope) -> bool:
     if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
         return False
     headers = Headers(scope=scope)
-    accepted = "gzip" in headers.get("accept-encoding", "") and "range" not in headers
-    return accepted and scope["path"].startswith(PREFIX) and scope["path"].endswith(COMPRESSED)
+    return "gzip" in headers.get("accept-encoding", "") and "range" not in headers

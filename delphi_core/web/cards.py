@@ -26,6 +26,7 @@ from starlette.routing import Route
 from delphi_core.errors import DelphiError, FitError
 from delphi_core.figures.card import card_figure
 from delphi_core.web.background import Workroom
+from delphi_core.web.etags import is_had
 from delphi_core.web.links import CARD_PATH, LONGEST_QUERY, PAGE_PARAMETER, read_link, read_query
 from delphi_core.web.page_index import PAGES
 from delphi_core.web.view_state import ZOOM
@@ -217,7 +218,7 @@ async def _within(future: Future[_T], end: float) -> _T:
 def _picture(picture: bytes, caching: str, known: str) -> Response:
     etag = f'"{sha256(picture).hexdigest()[:32]}"'
     headers = {"etag": etag, "cache-control": caching}
-    if etag in known:
+    if is_had(known, etag):
         return Response(status_code=304, headers=headers)
     return Response(picture, media_type="image/png", headers=headers)
 

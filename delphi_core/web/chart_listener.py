@@ -19,9 +19,49 @@ _LISTEN = """
 const ZOOMED = /^[xy]axis\\d*\\.range/;
 const WHOLE = /^[xy]axis\\d*\\.autorange$/;
 const FORMATS = ["png", "svg"];
+// This module is there once a page, and its function is called again whenever its data change, but
+// told to end only once: what listens to a chart now, by the chart's key.
+const listeners = new Map();
+
+// Plotly's own button saves; it copies format and layout while it is clicked.
+const save = (chart, key, button, format) => {
+  const options = chart._context.toImageButtonOptions;
+  const { layout } = chart;
+  const headed = { ...layout };
+  for (const [name, own] of Object.entries(listeners.get(key).heading)) {
+    headed[name] = { ...layout[name], ...own };
+  }
+  try {
+    options.format = format;
+    chart.layout = headed;
+    button.click();
+  } finally {
+    options.format = "png";
+    chart.layout = layout;
+  }
+};
+
+const addButtons = (chart, key) => {
+  const own = chart.querySelector('.modebar-btn[data-title^="Download plot"]');
+  if (!own || own.hidden) return;
+  for (const format of FORMATS) {
+    const name = format.toUpperCase();
+    const button = own.cloneNode(false);
+    button.dataset.title = `Save as ${name}`;
+    button.setAttribute("aria-label", `Save as ${name}`);
+    button.textContent = name;
+    button.style.cssText = "font-size: 11px; font-weight: 600; color: inherit;";
+    button.addEventListener("click", () => save(chart, key, own, format));
+    own.before(button);
+  }
+  own.hidden = true;
+  own.style.display = "none";
+};
 
 export default function (component) {
   const { data, setTriggerValue } = component;
+  const key = data.chart;
+  listeners.get(key)?.stop();
   let chart = null;
 
   const zoomed = (change) => {
@@ -34,60 +74,28 @@ export default function (component) {
       setTriggerValue("range", ends.join(","));
     }
   };
-
-  // Plotly's own button saves; it copies format and layout while it is clicked.
-  const save = (button, format) => {
-    const options = chart._context.toImageButtonOptions;
-    const { layout } = chart;
-    const headed = { ...layout };
-    for (const [name, own] of Object.entries(data.heading)) {
-      headed[name] = { ...layout[name], ...own };
-    }
-    try {
-      options.format = format;
-      chart.layout = headed;
-      button.click();
-    } finally {
-      options.format = "png";
-      chart.layout = layout;
-    }
-  };
-
-  const addButtons = () => {
-    const own = chart.querySelector('.modebar-btn[data-title^="Download plot"]');
-    if (!own || own.hidden) return;
-    for (const format of FORMATS) {
-      const name = format.toUpperCase();
-      const button = own.cloneNode(false);
-      button.dataset.title = `Save as ${name}`;
-      button.setAttribute("aria-label", `Save as ${name}`);
-      button.textContent = name;
-      button.style.cssText = "font-size: 11px; font-weight: 600; color: inherit;";
-      button.addEventListener("click", () => save(own, format));
-      own.before(button);
-    }
-    own.hidden = true;
-    own.style.display = "none";
-  };
-
   const attach = () => {
-    const found = document.querySelector(`.st-key-${data.chart} .js-plotly-plot`);
+    const found = document.querySelector(`.st-key-${key} .js-plotly-plot`);
     if (!found || !found.on) return;
     if (found !== chart) {
       chart = found;
       if (data.zoom) chart.on("plotly_relayout", zoomed);
     }
     // Plotly makes its menu anew when what can be done in a chart changes.
-    addButtons();
+    addButtons(chart, key);
   };
   const observer = new MutationObserver(attach);
+  const stop = () => {
+    observer.disconnect();
+    if (data.zoom && chart?.removeListener) chart.removeListener("plotly_relayout", zoomed);
+  };
+  const listener = { heading: data.heading, stop };
+  listeners.set(key, listener);
   observer.observe(document.body, { childList: true, subtree: true });
   attach();
   return () => {
-    observer.disconnect();
-    if (data.zoom && chart && chart.removeListener) {
-      chart.removeListener("plotly_relayout", zoomed);
-    }
+    stop();
+    if (listeners.get(key) === listener) listeners.delete(key);
   };
 }
 """
@@ -105,7 +113,7 @@ def listen_to_chart(chart: str, heading: Mapping[str, Any], *, zoom: bool) -> No
     zoom
         Whether what it is zoomed to is a part of the view.
     """
-    key = f"{chart}_zoom"
+    key = f"{chart}_listener"
 
     def note() -> None:
         zoomed = st.session_state[key]["range"]

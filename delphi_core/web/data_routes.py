@@ -18,6 +18,7 @@ from starlette.routing import Route
 from delphi_core.web.base_url import base_url
 from delphi_core.web.data_answer import LARGE, chunks, made_table
 from delphi_core.web.data_request import RefusedError, read_request
+from delphi_core.web.etags import is_had
 from delphi_core.web.loading import kept_snapshot
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def _answer(asked: _Asked) -> _Found:
     request = read_request(asked.file, asked.query, kept_snapshot().snapshot)
     tag = request.tag(asked.base)
     headers = SHARED | {"ETag": tag}
-    if _matches(asked.tags, tag):
+    if is_had(asked.tags, tag):
         return _Found(304, headers)
     table = made_table(request)
     kind = "text/csv" if request.ending == "csv" else "application/json"
@@ -144,13 +145,6 @@ def _answer(asked: _Asked) -> _Found:
     if len(table) > LARGE and request.ending != "metadata.json":
         return _Found(200, headers, parts=parts)
     return _Found(200, headers, "".join(parts).encode())
-
-
-def _matches(tags: str, tag: str) -> bool:
-    """Whether a reader has the answer already, as If-None-Match says; weak tags count."""
-    own = tag.removeprefix("W/")
-    had = [one.strip().removeprefix("W/") for one in tags.split(",")]
-    return own in had or had == ["*"]
 
 
 async def _turn(places: asyncio.Semaphore) -> None:

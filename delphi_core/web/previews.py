@@ -17,6 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 
 from delphi_core.web.background import Allowance, Workroom
 from delphi_core.web.base_url import base_url
+from delphi_core.web.etags import is_had
 from delphi_core.web.headings import heading_of
 from delphi_core.web.links import read_link, read_query
 from delphi_core.web.page_index import PAGES
@@ -128,7 +129,7 @@ class _Rewritten:
         # Weak, since it may be compressed on its way.
         etag = f'W/"{sha256(body).hexdigest()[:32]}"'
         headers["etag"] = etag
-        if etag in self._known.split(", ") or etag.removeprefix("W/") in self._known.split(", "):
+        if is_had(self._known, etag):
             del headers["content-length"]
             return {**start, "status": 304, "headers": headers.raw}, b""
         headers["content-length"] = str(len(body))
