@@ -3,16 +3,14 @@
 import pandas as pd
 import streamlit as st
 
-import delphi_core as dc
-from delphi_core.citation import Citation
 from delphi_core.web import messages
 from delphi_core.web.about_view import AboutView
 from delphi_core.web.about_words import CONVENTIONS, HEADING, LICENCE, METHODS
-from delphi_core.web.code_block import show_code
 from delphi_core.web.opening import opened
+from delphi_core.web.share import show_citation
 
 with messages.errors_in_words():
-    snapshot, _, headline = opened(AboutView)
+    snapshot, view, headline = opened(AboutView)
     headline.title(HEADING)
     st.markdown(
         "Scaling ladders of the [Marin](https://github.com/marin-community/marin) project: its "
@@ -42,12 +40,4 @@ with messages.errors_in_words():
     st.markdown(LICENCE)
 
     st.subheader("How to cite")
-    cited = Citation(
-        title="Scaling ladders of the Marin project",
-        link=st.context.url or "",
-        snapshot=snapshot.id,
-        made=snapshot.created_at,
-        version=dc.__version__,
-    )
-    show_code(cited.text)
-    show_code(cited.bibtex)
+    show_citation(snapshot, view, "Scaling ladders of the Marin project")

@@ -136,7 +136,7 @@ def _add_budgets(figure: go.Figure, isoflop: IsoflopResult, size: str) -> None:
                 mode="lines+text",
                 # At its right end, beside its last point, a curve says which it is.
                 text=[""] * (len(x) - 1) + [f"\u2002{name.removesuffix(' FLOP')}"],
-                textposition="middle right",
+                textposition="top right",
                 name=f"{name}, fitted",
                 legendgroup=name,
                 line={"color": color, "width": 2, "simplify": False},

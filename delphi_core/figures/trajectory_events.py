@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from delphi_core.fits.trajectory import Trajectory
 
 LONGEST_MARK = 28
+UPRIGHT = -90
+"""Angle of what is written along a line, degrees."""
 
 
 def add_breaks(figure: go.Figure, events: pd.DataFrame, axis: TrajectoryAxis) -> None:
@@ -44,7 +46,7 @@ def add_breaks(figure: go.Figure, events: pd.DataFrame, axis: TrajectoryAxis) ->
             xref="x",
             yref="y domain",
             text=f"planned: {escaped(words)}" if row["planned"] else escaped(words),
-            textangle=-90,
+            textangle=UPRIGHT,
             showarrow=False,
             xanchor="right",
             yanchor="top",

@@ -47,6 +47,8 @@ def trajectory_grid(
         subplot_titles=[escaped(_short(title)) for title, _, _ in items],
         horizontal_spacing=0.02,
         vertical_spacing=0.25 / rows,
+        x_title="Fraction of training (%)",
+        y_title="Off the forecast (%)",
     )
     for place, (title, measured, forecast) in enumerate(items):
         at = {"row": place // COLUMNS + 1, "col": place % COLUMNS + 1}
@@ -82,7 +84,7 @@ def trajectory_grid(
             **at,
         )
         figure.add_hline(y=0, line={"color": GREY, "width": 1}, **at)
-    lay_out(figure, height=130 * rows + 60, margin={"t": 30})
+    lay_out(figure, height=130 * rows + 60, margin={"t": 30, "b": 60, "l": 70})
     figure.update_yaxes(range=[-REACH_PCT, REACH_PCT], nticks=5)
     figure.update_annotations(font={"size": 11})
     return figure

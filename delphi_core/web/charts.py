@@ -8,8 +8,9 @@ import streamlit as st
 
 from delphi_core.figures.picture import picture_layout
 from delphi_core.web.chart_listener import listen_to_chart
-from delphi_core.web.headings import heading_of
+from delphi_core.web.opening import FINDING
 from delphi_core.web.page_index import page_of
+from delphi_core.web.page_words import as_of
 from delphi_core.web.view_state import ZOOM
 from delphi_core.web.zoom import zoomed
 
@@ -52,8 +53,8 @@ def show_chart(
     zoom
         Whether what a visitor zooms to is a part of the view; one chart a page.
     finding, source
-        What a picture of it is headed by, plain text; by default the page's heading, and how the
-        view's numbers are got.
+        What a picture of it is headed by, plain text, and how that is got; by default the page's
+        heading, and how the view's numbers are got.
     **options
         Passed on to `st.plotly_chart`.
     """
@@ -61,24 +62,21 @@ def show_chart(
         # The figure may be one that all visitors share.
         figure = zoomed(figure, getattr(view, ZOOM))
     place = place or st.container()
-    own_finding, own_source = _heading(snapshot, view)
-    picture = picture_layout(figure, finding or own_finding, source or own_source)
+    page = page_of(view)
+    finding = finding or st.session_state.get(FINDING, "")
+    if source:
+        source = f"{source} {as_of(snapshot)}"
+    elif page is not None:
+        source = page.source(snapshot, view)
+    picture = picture_layout(figure, finding, source)
     saved = {"filename": _file_name(view, key), "format": "png", "scale": PICTURE_SCALE}
     saved |= {side: picture.pop(side) for side in ("width", "height")}
-    config = {"toImageButtonOptions": saved}
+    # A picture is saved at once: there is nothing to notify of.
+    config = {"toImageButtonOptions": saved, "displayNotifier": False}
     shown = place.plotly_chart(figure, key=key, alt=alt, config=config, **options)
     with place:
         listen_to_chart(key, picture, zoom=zoom)
     return shown
-
-
-def _heading(snapshot: Snapshot, view: ViewState) -> tuple[str, str]:
-    """What stands above a picture of a view's chart: its finding, and how it was got."""
-    page = page_of(view)
-    if page is None:
-        return "", ""
-    known = heading_of(snapshot.id, view) or page.generic_title(snapshot, view)
-    return known, page.source(snapshot, view)
 
 
 def _file_name(view: ViewState, key: str) -> str:

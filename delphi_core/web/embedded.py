@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from delphi_core.figures.card import fold_titles
+from delphi_core.figures.trajectory_events import UPRIGHT
 from delphi_core.web.headings import plain_heading
 from delphi_core.web.links import read_link
 from delphi_core.web.messages import errors_in_words, plain
@@ -40,6 +41,10 @@ def show_embedded(path: str) -> None:
             return
         figure, alt = chart
         figure = go.Figure(zoomed(figure, getattr(link.view, "zoom", "")))
+        # What is written upright lies across the curve where it is small.
+        figure.layout.annotations = [
+            note for note in figure.layout.annotations if note.textangle != UPRIGHT
+        ]
         figure.update_layout(
             height=HEIGHT,
             margin={"t": 8, "b": 0},

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, TypeVar
 import streamlit as st
 
 from delphi_core.own_ladders import SnapshotWithOwn
-from delphi_core.web.headings import remember_heading
+from delphi_core.web.headings import plain_heading, remember_heading
 from delphi_core.web.loading import kept_snapshot
 from delphi_core.web.messages import snapshot_notice
 from delphi_core.web.own import with_own
 from delphi_core.web.page_url import shown_view
 from delphi_core.web.share import share_popover
+from delphi_core.web.tags import SITE
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from delphi_core.web.view_state import ViewState
 
     View = TypeVar("View", bound=ViewState)
+
+
+FINDING = "finding shown"
+"""Name in the session, which no widget has, of what the page is headed by."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +39,11 @@ class Headline:
 
     def title(self, finding: str) -> None:
         """Head the page, and its link's preview, with what it shows; beside it how to share it."""
+        st.session_state[FINDING] = plain_heading(finding)
         if not isinstance(self.snapshot, SnapshotWithOwn):
             # What a visitor's own ladder shows is theirs alone.
             remember_heading(self.snapshot.id, self.view, finding)
+        st.set_page_config(page_title=f"{plain_heading(finding)} - {SITE}")
         with self.place.container():
             heading, share = st.columns([7, 1], vertical_alignment="top")
             heading.title(finding)

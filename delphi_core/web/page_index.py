@@ -118,7 +118,7 @@ class Page:
 
     def source(self, snapshot: Snapshot, view: ViewState) -> str:
         """How a view's numbers are got, and as of when."""
-        return f"{self.method(snapshot, view)} Snapshot of {snapshot.created_at[:10]}."
+        return f"{self.method(snapshot, view)} {page_words.as_of(snapshot)}"
 
     def heading(self, snapshot: Snapshot, view: ViewState) -> str:
         """Heading of a view as plain text; made and remembered where nobody has seen it yet."""

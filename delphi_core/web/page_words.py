@@ -79,6 +79,11 @@ def scaling_headline(snapshot: Snapshot, view: ScalingView) -> str:
     return scaling_words.headline(snapshot.ladder(view.ladder), law, view.target_flops)
 
 
+def as_of(snapshot: Snapshot) -> str:
+    """From when figures are."""
+    return f"Snapshot of {snapshot.created_at[:10]}."
+
+
 def trajectory_subject(snapshot: Snapshot, view: TrajectoryView) -> str:
     """Run and metric of a view."""
     without = f" without {', '.join(view.without)}" if view.without else ""
@@ -87,6 +92,8 @@ def trajectory_subject(snapshot: Snapshot, view: TrajectoryView) -> str:
 
 def trajectory_method(snapshot: Snapshot, view: TrajectoryView) -> str:
     """How a forecast is got."""
+    if view.tab == "record":
+        return "Published forecasts on record, and how far off them lies what was measured."
     asymptote = "" if view.pinned is None else f", E {view.pinned}"
     return (
         f"Trajectory of {trajectory_subject(snapshot, view)} against the forecast from smaller "

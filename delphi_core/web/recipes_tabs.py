@@ -92,8 +92,17 @@ def metrics(snapshot: Snapshot, view: RecipesView, found: Recipes) -> None:
     places = st.columns(2) * len(panels)
     for number, (place, panel) in enumerate(zip(places, panels, strict=False)):
         alt = recipe_words.metric_panel_alt(panel)
-        figure, key = metric_panel(panel, compute), f"metric_chart_{number}"
-        show_chart(figure, snapshot, view, alt=alt, key=key, place=place, finding=panel.title)
+        figure, key = metric_panel(panel, compute), f"metric_{number}_chart"
+        show_chart(
+            figure,
+            snapshot,
+            view,
+            alt=alt,
+            key=key,
+            place=place,
+            finding=panel.title,
+            source=f"Optima and laws of each recipe in this metric, optima by {view.method}.",
+        )
     lines = ["One way of fitting in every metric; E, A and the unit belong to the metric."]
     if view.pinned is not None:
         lines.append(f"E is pinned at {view.pinned:g} in {view.metric} only, and fitted elsewhere.")

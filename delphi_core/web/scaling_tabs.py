@@ -49,7 +49,8 @@ def size(snapshot: Snapshot, view: ScalingView, fitted: Fitted) -> None:
     quantities: tuple[Literal["tokens", "params"], ...] = ("tokens", "params")
     for place, quantity in zip(st.columns(2), quantities, strict=True):
         figure, alt = charts.size_chart(snapshot, view, quantity)
-        finding = f"{ladder.title}: optimal {quantity} against compute"
+        amount = AMOUNTS["tokens" if quantity == "tokens" else ladder.params_column]
+        finding = f"{ladder.title}: optimal {amount} against compute"
         show_chart(
             figure,
             snapshot,

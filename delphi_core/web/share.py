@@ -66,6 +66,15 @@ def share_popover(snapshot: Snapshot, view: ViewState, heading: str) -> None:
         _copied("Cite", {"share_text": cited.text, "share_bibtex": cited.bibtex})
 
 
+def show_citation(snapshot: Snapshot, view: ViewState, title: str) -> None:
+    """How to cite what is shown, as a sentence and as BibTeX, under a title."""
+    page = page_of(view)
+    if page is not None:
+        cited = citation(snapshot, page, view, _base(page), title)
+        show_code(cited.text)
+        show_code(cited.bibtex)
+
+
 def download_buttons(snapshot: Snapshot, view: ViewState) -> None:
     """A button for each table of a view."""
     page = page_of(view)

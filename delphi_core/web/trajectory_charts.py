@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from delphi_core.events import events_of
+from delphi_core.figures.ledger import ledger_alt, ledger_figure
 from delphi_core.figures.trajectory import trajectory_alt, trajectory_figure
 from delphi_core.figures.trajectory_grid import trajectory_grid, trajectory_grid_alt
 from delphi_core.trajectory_tables import JUDGED_FROM
 from delphi_core.web.fit_cache import BY_ID
-from delphi_core.web.trajectory_fits import metrics_shown, shown
+from delphi_core.web.trajectory_fits import ledger, shown
 from delphi_core.web.trajectory_words import metric_words
 
 if TYPE_CHECKING:
+    import pandas as pd
     import plotly.graph_objects as go
 
     from delphi_core.snapshot import Snapshot
@@ -26,10 +28,18 @@ if TYPE_CHECKING:
 
 
 def chart_of(snapshot: Snapshot, view: TrajectoryView) -> Chart:
-    """The chart of a view's tab and what it says in words; of a tab without one, the curve."""
-    if view.tab == "subsets" and (found := metrics_shown(snapshot, view.choice)):
-        return subsets_chart(view, found)
+    """The chart of a view's tab and what it says in words; of others than these two, the curve.
+
+    Small multiples would be too small to read.
+    """
+    if view.tab == "record" and len(table := ledger(snapshot)):
+        return record_chart(table)
     return curve_chart(snapshot, view)
+
+
+def record_chart(table: pd.DataFrame) -> Chart:
+    """Published forecasts against their outcomes, and what they say in words."""
+    return ledger_figure(table), ledger_alt(table)
 
 
 def curve_chart(snapshot: Snapshot, view: TrajectoryView) -> Chart:

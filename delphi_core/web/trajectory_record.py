@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from delphi_core.figures.ledger import drawn_forecasts, ledger_alt, ledger_figure
+from delphi_core.figures.ledger import drawn_forecasts
 from delphi_core.ledger import AS_PRINTED, BESIDE, ledger_scores
 from delphi_core.spreadsheet import spreadsheet_csv
 from delphi_core.web.charts import show_chart
 from delphi_core.web.messages import plain
+from delphi_core.web.trajectory_charts import record_chart
 from delphi_core.web.trajectory_fits import ledger
 from delphi_core.words import count, flops_words
 
@@ -58,15 +59,9 @@ def record(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
     if not len(table):
         st.info("This snapshot holds no published forecasts (published_forecasts.csv).")
         return
-    show_chart(
-        ledger_figure(table),
-        snapshot,
-        view,
-        alt=ledger_alt(table),
-        key="record_chart",
-        finding="Published forecasts, and how far what was measured lies off them",
-        source=f"Forecasts on record. Snapshot of {snapshot.created_at[:10]}.",
-    )
+    figure, alt = record_chart(table)
+    finding = "Published forecasts, and how far off them lies what was measured"
+    show_chart(figure, snapshot, view, alt=alt, key="record_chart", finding=finding)
     st.markdown("\n".join(f"- {plain(line)}" for line in _lines(table)))
     show = partial(st.dataframe, hide_index=True, placeholder="–")
     scores = "Scores by extrapolation ratio"

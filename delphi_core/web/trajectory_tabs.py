@@ -103,7 +103,8 @@ def subsets(snapshot: Snapshot, view: TrajectoryView, shown: Shown) -> None:
         return
     figure, alt = charts.subsets_chart(view, found)
     finding = f"{target_named(snapshot, view.target).run}: every metric off its forecast (%)"
-    show_chart(figure, snapshot, view, alt=alt, key="grid_chart", finding=finding)
+    source = f"Each metric against its forecast from smaller runs, by {view.method}."
+    show_chart(figure, snapshot, view, alt=alt, key="grid_chart", finding=finding, source=source)
     ahead = int((table["error_pct"] < 0).sum())
     st.markdown(
         plain(

@@ -101,7 +101,7 @@ def test_a_fresh_server_opens_a_link_to_the_page_first(browser):
         page.page.goto(f"{address}/data?table=sources")
         titled(page, "rows of sources")
         assert page.page.get_by_role("link", name="IsoFLOP", exact=True).count() == 1
-        assert page.page.title() == "Delphi Dashboard"
+        assert page.page.title() == f"{page.title} - Delphi Dashboard"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

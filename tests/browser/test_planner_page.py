@@ -95,7 +95,7 @@ def test_the_page_opens_first_on_a_fresh_server(browser, snapshot):
         page = begin_visit(context.new_page(), address)
         opened(page)
         assert page.title == headline(found(snapshot, {}))
-        assert page.page.title() == "Delphi Dashboard"
+        assert page.page.title() == f"{page.title} - Delphi Dashboard"
         assert page.page.get_by_role("link", name="Scaling law", exact=True).count() == 1
         assert page.notices == page.errors == []
         assert [f"http://{host}" for host in page.hosts] == [address]

@@ -74,8 +74,8 @@ def test_the_title_of_a_preview_is_the_heading_that_was_shown(visit, server, pat
     assert head.values["og:title"] == head.title == page.title
     assert head.values["og:url"].startswith(f"{server}{path}")
     assert head.values["og:image"].startswith(f"{server}/card.png?page=")
-    # The browser's own tab is called as before.
-    assert page.page.title() == "Delphi Dashboard"
+    # The browser's own tab says so too.
+    assert page.page.title() == f"{page.title} - Delphi Dashboard"
     # Recipes has warnings of its own.
     assert [notice for notice in page.notices if notice.startswith("The link")] == []
 

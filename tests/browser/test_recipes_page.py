@@ -38,7 +38,7 @@ PARTS = {
     "laws": ".st-key-laws_chart",
     "speed-up": ".st-key-speed_up_chart",
     "pairs": ".st-key-pairs_chart",
-    "metrics": ".st-key-metric_chart_0",
+    "metrics": ".st-key-metric_0_chart",
     "table": TABLE.format("Optima of the ladders"),
     "download": ".st-key-optima_csv",
 }
@@ -93,7 +93,7 @@ def test_the_page_opens_first_on_a_fresh_server(browser, snapshot):
         page = begin_visit(context.new_page(), address)
         opened(page)
         assert page.title == headline(snapshot, {})
-        assert page.page.title() == "Delphi Dashboard"
+        assert page.page.title() == f"{page.title} - Delphi Dashboard"
         assert page.page.get_by_role("link", name="Trajectories", exact=True).count() == 1
         assert page.errors == []
         assert [f"http://{host}" for host in page.hosts] == [address]

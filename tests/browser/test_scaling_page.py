@@ -124,7 +124,7 @@ def test_the_page_opens_first_on_a_fresh_server(browser):
         opened(page, ladder="delphi-attempt-1")
         assert page.title.startswith("Delphi attempt 1")
         assert page.page.get_by_role("link", name="IsoFLOP", exact=True).count() == 1
-        assert page.page.title() == "Delphi Dashboard"
+        assert page.page.title() == f"{page.title} - Delphi Dashboard"
         assert page.errors == []
 
 
