@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 AMOUNTS = {
     "tokens": "tokens",
@@ -77,3 +78,8 @@ def _three_digits(number: float) -> str:
     decimals = max(0, 2 - math.floor(math.log10(number))) if number > 0 else 0
     text = f"{number:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def unbroken(text: str) -> str:
+    """A text that is not broken between a number and what belongs to it."""
+    return re.sub(r" (?=[×%])|(?<=×) ", "\u00a0", text)

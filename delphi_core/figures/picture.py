@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from delphi_core.figures.theme import escaped
+from delphi_core.words import unbroken
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -72,7 +73,7 @@ class Heading:
 
     @property
     def _findings(self) -> list[str]:
-        return wrap(self.finding, FINDING_LETTERS, max_lines=2, placeholder=" ...")
+        return wrap(unbroken(self.finding), FINDING_LETTERS, max_lines=2, placeholder=" ...")
 
     @property
     def _sources(self) -> list[str]:

@@ -23,7 +23,7 @@ _STYLE = """<style>
 [data-testid="stCode"] button { visibility: visible; }
 /* A chart is what a page is for: less room above it, and no line of a title with one word. */
 [data-testid="stMainBlockContainer"] { padding-top: 3.5rem; }
-[data-testid="stMainBlockContainer"] h1 { text-wrap: balance; }
+[data-testid="stMainBlockContainer"] h1 { text-wrap: pretty; }
 /* On a phone the controls would fill the screen before the chart: a row of them is swiped. */
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] h1 { font-size: 1.5rem; }

@@ -96,6 +96,45 @@ def test_the_page_is_as_it_was_and_so_is_its_menu_after_another_choice(visit):
     assert not [title for title in buttons if "Download plot" in title]
 
 
+# A control used after the first picture, and what then stands above the next.
+CHANGES = {
+    "isoflop_chart": ("ladder", "Delphi (AdamH)", "Delphi (AdamH)"),
+    "loss_chart": ("level", "80 %", "80 % band"),
+    "curve_chart": ("target", "hero", "hero-535b-a23b"),
+    "valley_chart": ("flops", "1e23", "748 B"),
+}
+
+
+def heading(page, key):
+    """What stands above a saved picture."""
+    _, content = saved(page, key, "SVG")
+    title = re.search('<g class="g-gtitle.*?</g>', content.decode(), re.DOTALL).group()
+    return " ".join(unescape(re.sub("<[^>]*>", " ", title)).split())
+
+
+@pytest.mark.parametrize("key", CHANGES)
+def test_the_next_picture_is_headed_by_what_is_shown_then(visit, key):
+    page = opened(visit, key)
+    before = heading(page, key)
+    control, option, said = CHANGES[key]
+    assert said not in before
+    page.use(control, option)
+    page.settled()
+    after = heading(page, key)
+    assert said in after
+    assert " ".join(page.title.split()) in after
+
+
+def test_a_chart_has_one_listener_however_often_it_changes(visit):
+    page = opened(visit, "loss_chart")
+    count = "document.querySelector('.js-plotly-plot')._ev._events.plotly_relayout.length ?? 1"
+    page.use("level", "80 %")
+    once = page.page.evaluate(count)
+    for level in ("95 %", "90 %", "80 %"):
+        page.use("level", level)
+    assert page.settled().page.evaluate(count) == once
+
+
 def test_contrast_of_known_colours():
     assert contrast((255, 255, 255), (0, 0, 0)) == pytest.approx(21)
     assert contrast((119, 119, 119), (255, 255, 255)) == pytest.approx(4.48, abs=0.005)
