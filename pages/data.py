@@ -32,7 +32,7 @@ with messages.errors_in_words():
     rows = filtered(everything, **view.filters)
 
     headline.title(words.headline(table, len(rows), len(everything)))
-    shown, columns, download, own = st.tabs(["Table", "Columns", "Download", "Your own ladder"])
+    shown, columns, download, own = st.tabs(views.TABS, key="tab", on_change="rerun")
     with shown:
         if len(rows):
             addresses = snapshot.tables["sources"].set_index("source")["url"]

@@ -41,7 +41,7 @@ with messages.errors_in_words():
     published = views.published_shown(snapshot, view)
 
     headline.title(words.headline(ladder, isoflop, published))
-    chart, table, download = st.tabs(["Chart", "Table", "Download"])
+    chart, table, download = st.tabs(views.TABS, key="tab", on_change="rerun")
     with chart:
         figure, alt = isoflop_chart(snapshot, view.whole)
         options = {"on_select": "rerun", "selection_mode": "points", "key": "isoflop_chart"}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from delphi_core.web.view_state import Query
 
 FIRST = "runs"
+TABS = ("Table", "Columns", "Download", "Your own ladder")
 """The table that is shown first."""
 
 
@@ -33,6 +34,8 @@ class DataView(ViewState):
         What some text column must hold; empty, the default, for anything.
     sort
         Column to sort by, largest first after a minus; empty, the default, for the table's order.
+    tab
+        Which tab is open: Table (default), Columns, Download or Your own ladder.
     """
 
     table: str
@@ -42,11 +45,16 @@ class DataView(ViewState):
     budget: str
     text: str
     sort: str
+    tab: str = "Table"
 
     @property
     def filters(self) -> dict[str, str]:
         """The filters in use and the order, as `browse.filtered` takes them."""
-        return {name: value for name, value in asdict(self).items() if value and name != "table"}
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if value and name not in ("table", "tab")
+        }
 
     @classmethod
     def read(cls, query: Query, snapshot: Snapshot) -> tuple[DataView, list[str]]:
@@ -74,7 +82,8 @@ class DataView(ViewState):
             chosen[name] = asked.filter(name, options)
         text = asked.words("text")
         sort = asked.filter("sort", sort_options(table))
-        return cls(table, **chosen, text=text, sort=sort), asked.notices
+        tab = asked.one("tab", TABS, TABS[0])
+        return cls(table, **chosen, text=text, sort=sort, tab=tab), asked.notices
 
     def options(self, snapshot: Snapshot, name: str) -> tuple[str, ...]:
         """What a filter offers in this view, besides no filter."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Scale = Literal["linear", "log"]
 METHODS: tuple[Method, ...] = ("parabola", "cubic", "marin")
 SCALES: tuple[Scale, ...] = ("linear", "log")
+TABS = ("Chart", "Table", "Download")
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class IsoflopView(ViewState):
         Nominal budgets that are shown and fitted, as `budget_id` writes them; all by default.
     y
         Scale of the value axis: linear (default) or log.
+    tab
+        Which tab is open: Chart (default), Table or Download.
     zoom
         What the chart is zoomed to: x from, x to, y from, y to; empty, the default, for all of it.
     """
@@ -57,12 +60,13 @@ class IsoflopView(ViewState):
     excluded: bool
     budgets: tuple[str, ...]
     y: Scale
+    tab: str = "Chart"
     zoom: str = ""
 
     @property
     def whole(self) -> IsoflopView:
-        """The view without its zoom: what is fitted, and drawn."""
-        return replace(self, zoom="")
+        """The view without its tab and zoom: what is fitted, and drawn."""
+        return replace(self, tab=TABS[0], zoom="")
 
     def offered_budgets(self, snapshot: Snapshot) -> tuple[str, ...]:
         """Budgets to choose from."""
@@ -107,8 +111,8 @@ class IsoflopView(ViewState):
         )
         y = asked.one("y", SCALES, SCALES[0])
         axis, how, scale = cast("X", x), cast("Method", method), cast("Scale", y)
-        zoom = asked.zoom()
-        return cls(ladder, metric, axis, how, excluded, budgets, scale, zoom), asked.notices
+        tab, zoom = asked.one("tab", TABS, TABS[0]), asked.zoom()
+        return cls(ladder, metric, axis, how, excluded, budgets, scale, tab, zoom), asked.notices
 
 
 def isoflop_ladders(snapshot: Snapshot) -> list[str]:

@@ -303,9 +303,14 @@ class Visit:
                 widget.locator("label").first.click()
 
     def open_tab(self, name: str) -> None:
-        """Open one of the page's tabs."""
+        """Open one of the page's tabs, and wait until the page has run with it."""
+        first = self.page.get_by_role("tab").first.inner_text()
         self.page.get_by_role("tab", name=name, exact=True).click()
         self.page.get_by_role("tabpanel", name=name, exact=True).wait_for()
+        self.page.wait_for_url(
+            lambda url: parse_qs(urlsplit(url).query).get("tab", [first]) == [name]
+        )
+        self.settled(chart=False)
 
     def download(self, key: str) -> tuple[str, bytes]:
         """File name and content that a download button gives."""

@@ -62,8 +62,8 @@ def points(visit):
 
 
 def test_a_link_opens_the_same_view_elsewhere(visit):
-    # What is zoomed to has a test of its own.
-    assert {*AWAY, ZOOM} == set(IsoflopView.__dataclass_fields__)
+    # What is zoomed to, and the open tab, have tests of their own.
+    assert {*AWAY, "tab", ZOOM} == set(IsoflopView.__dataclass_fields__)
     here = visit().open()
     start = view(here)
     for key, option in STEPS:
@@ -244,3 +244,17 @@ def test_a_click_on_a_point_shows_the_run_with_its_link(visit, snapshot):
     # Another ladder has no such run: the card goes.
     page.use("ladder", "MoE v16 iso-FLOP")
     card.wait_for(state="detached")
+
+
+def test_the_open_tab_is_in_the_link_and_is_there_after_another_page(visit):
+    page = visit().open()
+    page.open_tab("Table")
+    page.page.wait_for_url("**/?tab=Table")
+    page.page.get_by_role("link", name="Planner", exact=True).click()
+    page.page.wait_for_url("**/planner")
+    page.settled(chart=False)
+    page.page.get_by_role("link", name="IsoFLOP", exact=True).click()
+    page.page.wait_for_url("**/?tab=Table")
+    page.page.get_by_role("tabpanel", name="Table", exact=True).wait_for()
+    there = visit(elsewhere=True).open(tab="Download")
+    there.page.get_by_role("tabpanel", name="Download", exact=True).wait_for()

@@ -241,7 +241,7 @@ REFUSED = [
     ("runs.csv", {"laddr": "delphi"}, 400, "no parameter 'laddr' here; did you mean 'ladder'?"),
     ("runs.csv", {"ladder": "delphi-2"}, 400, "(did you mean 'delphi'?)."),
     ("runs.csv", {"table": "evals"}, 400, "leave the parameter out"),
-    ("isoflop-points.csv", {"tab": "loss"}, 400, "There is no parameter 'tab' here"),
+    ("isoflop-points.csv", {"band": "delta"}, 400, "There is no parameter 'band' here"),
     ("scaling-law.csv", {"asymptote": "-1"}, 400, "E is '-1'; it must be a number from 0 up."),
     ("scaling-law.csv", {"target": "big"}, 400, "such as 1e24."),
     ("trajectories-forecast.csv", {"asymptote": "x"}, 400, "or fit."),
