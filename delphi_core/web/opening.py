@@ -15,7 +15,6 @@ from delphi_core.web.own import with_own
 from delphi_core.web.page_url import shown_view
 from delphi_core.web.share import share_popover
 from delphi_core.web.tags import SITE
-from delphi_core.words import unbroken
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -47,7 +46,7 @@ class Headline:
         st.set_page_config(page_title=f"{plain_heading(finding)} - {SITE}")
         with self.place.container():
             heading, share = st.columns([7, 1], vertical_alignment="top")
-            heading.title(unbroken(finding))
+            heading.title(finding)
             with share.container(horizontal=True, horizontal_alignment="right"):
                 share_popover(self.snapshot, self.view, finding)
 

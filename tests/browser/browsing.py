@@ -234,8 +234,8 @@ class Visit:
 
     @property
     def title(self) -> str:
-        """The page's title, as one reads it: blanks that are not broken are blanks."""
-        return self.page.locator("h1").inner_text().replace("\u00a0", " ")
+        """The page's title."""
+        return self.page.locator("h1").inner_text()
 
     @property
     def notices(self) -> list[str]:
