@@ -7,6 +7,7 @@ here goes past our own code.
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 from dataclasses import dataclass, replace
 from functools import partial
@@ -43,6 +44,11 @@ class StorageServer(ThreadingHTTPServer):
         # At each write it would note all objects there are, to find them after a restart.
         self.storage._write_config_to_file = lambda: None  # noqa: SLF001
         super().__init__(("127.0.0.1", 0), partial(self.handler, self.storage))
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print what went wrong, but for readers that went away: tests read what is printed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     @property
     def url(self) -> str:

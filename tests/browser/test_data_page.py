@@ -100,7 +100,7 @@ def test_a_fresh_server_opens_a_link_to_the_page_first(browser):
         page = begin_visit(context.new_page(), address)
         page.page.goto(f"{address}/data?table=sources")
         titled(page, "rows of sources")
-        assert page.page.get_by_role("link", name="IsoFLOP", exact=True).count() == 1
+        page.page.get_by_role("link", name="IsoFLOP", exact=True).wait_for()
         assert page.page.title() == f"{page.title} - Delphi Dashboard"
 
 

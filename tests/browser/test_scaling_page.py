@@ -123,7 +123,7 @@ def test_the_page_opens_first_on_a_fresh_server(browser):
         page = begin_visit(context.new_page(), address)
         opened(page, ladder="delphi-attempt-1")
         assert page.title.startswith("Delphi attempt 1")
-        assert page.page.get_by_role("link", name="IsoFLOP", exact=True).count() == 1
+        page.page.get_by_role("link", name="IsoFLOP", exact=True).wait_for()
         assert page.page.title() == f"{page.title} - Delphi Dashboard"
         assert page.errors == []
 

@@ -13,6 +13,7 @@ from delphi_core.web.background import Workroom
 from delphi_core.web.cards import Cards, figure_of
 from delphi_core.web.links import LONGEST_QUERY, read_link, read_query
 from delphi_core.web.page_index import PAGES
+from delphi_core.words import unbroken
 from tests.core.web.asking import ask
 
 APP = Starlette(routes=cards.ROUTES)
@@ -91,7 +92,7 @@ def test_a_card_says_what_its_page_does_and_how_it_was_got():
     view = link("/scaling", b"target=1e22&level=0.8")
     layout = figure_of(view).layout
     title = layout.title.text.replace("<b>", "").replace("</b>", "").replace("<br>", " ")
-    assert title == view.page.heading(view.snapshot, view.view)
+    assert title == unbroken(view.page.heading(view.snapshot, view.view))
     source = layout.title.subtitle.text.replace("<br>", " ")
     assert "80 % band by residual bootstrap" in source
     assert source.endswith(f"Snapshot of {view.snapshot.created_at[:10]}.")
