@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -11,7 +12,7 @@ from delphi_core.web.chart_listener import listen_to_chart
 from delphi_core.web.opening import FINDING
 from delphi_core.web.page_index import page_of
 from delphi_core.web.page_words import as_of
-from delphi_core.web.view_state import ZOOM
+from delphi_core.web.view_state import ZOOM, in_query
 from delphi_core.web.zoom import zoomed
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 PICTURE_SCALE = 2
 """How much finer a saved picture is than it is laid out."""
+LONGEST_NAME = 150
+"""Letters of a picture's name before that of its chart."""
 
 
 def show_chart(
@@ -80,6 +83,14 @@ def show_chart(
 
 
 def _file_name(view: ViewState, key: str) -> str:
+    """Name of a view's picture, without its ending: what its link asks for is in it."""
     page = page_of(view)
-    chart = key.removesuffix("_chart")
-    return chart if page is None else f"{page.file_stem(view)}_{chart}"
+    stem = "" if page is None else page.file_stem(view)
+    asked = []
+    for name in view.__dataclass_fields__:
+        if name in st.query_params and name not in ("tab", ZOOM):
+            value = re.sub(r"[^A-Za-z0-9._-]+", "-", "-".join(in_query(getattr(view, name))))
+            if value not in stem:
+                asked.append(f"{name}-{value}")
+    name = "_".join([part for part in (stem, *asked) if part])
+    return f"{name[:LONGEST_NAME]}_{key.removesuffix('_chart')}"
